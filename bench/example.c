@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/bytes.h"
+#include "base/core/bytes.h"
 
 /* Room before the features for the tag and length around them. */
 enum { HEAD_ROOM = 16, BYTES_LIST = 1, FLOAT_LIST = 2, INT64_LIST = 3 };

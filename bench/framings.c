@@ -10,11 +10,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/bytes.h"
-#include "format/framing.h"
+#include "base/core/bytes.h"
+#include "base/os/file.h"
+#include "base/os/map.h"
+#include "format/framing/framing.h"
 #include "measure.h"
-#include "os/file.h"
-#include "os/map.h"
 #include "random.h"
 #include "set.h"
 

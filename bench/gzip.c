@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/os/thread.h"
 #include "epoch.h"
 #include "inflating.h"
 #include "measure.h"
-#include "os/thread.h"
 #include "random.h"
 #include "set.h"
 

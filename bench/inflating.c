@@ -6,10 +6,10 @@
 
 #include <isa-l/igzip_lib.h>
 
-#include "base/bytes.h"
-#include "base/crc32c.h"
+#include "base/core/bytes.h"
+#include "base/core/crc32c.h"
+#include "base/os/thread.h"
 #include "measure.h"
-#include "os/thread.h"
 #include "set.h"
 
 enum { PIECE = 1 << 20 };

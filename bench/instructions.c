@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/varints.h"
-#include "permutation/permutation.h"
+#include "base/permutation/permutation.h"
+#include "parse/decode/varints.h"
 
 enum { COUNT = 1024, VARINT_BYTES = 10 };
 

@@ -8,8 +8,8 @@
 
 #include <recmap/recmap.h>
 
+#include "base/os/thread.h"
 #include "measure.h"
-#include "os/thread.h"
 #include "set.h"
 #include "yardstick.h"
 

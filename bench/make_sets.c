@@ -19,9 +19,9 @@
 
 #include <recmap/recmap.h>
 
+#include "base/os/file.h"
 #include "example.h"
 #include "measure.h"
-#include "os/file.h"
 #include "random.h"
 #include "set.h"
 

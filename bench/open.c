@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/os/file.h"
 #include "measure.h"
-#include "os/file.h"
 #include "set.h"
 
 /* With fewer bytes than this, the time to hash them is lost in the time to open the file. */

@@ -10,9 +10,9 @@
 
 #include <recmap/parser.h>
 
-#include "base/bytes.h"
-#include "decode/varints.h"
+#include "base/core/bytes.h"
 #include "measure.h"
+#include "parse/decode/varints.h"
 #include "set.h"
 #include "yardstick.h"
 

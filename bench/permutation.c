@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/permutation/permutation.h"
 #include "measure.h"
-#include "permutation/permutation.h"
 
 #include <recmap/order.h>
 

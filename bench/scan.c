@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/os/thread.h"
 #include "measure.h"
-#include "os/thread.h"
 #include "set.h"
 #include "yardstick.h"
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/os/file.h"
 #include "measure.h"
-#include "os/file.h"
 
 void set_shard_path(char path[SET_PATH_SIZE], const char *folder, const char *name, unsigned shard,
                     unsigned shard_count) {

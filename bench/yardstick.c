@@ -4,11 +4,11 @@
 
 #include <recmap/recmap.h>
 
-#include "base/bytes.h"
-#include "base/crc32c.h"
+#include "base/core/bytes.h"
+#include "base/core/crc32c.h"
+#include "base/os/file.h"
+#include "base/os/thread.h"
 #include "measure.h"
-#include "os/file.h"
-#include "os/thread.h"
 #include "set.h"
 
 enum { PIECE_SIZE = 8 << 20, HEADER_SIZE = 12, OVERHEAD = 16 };

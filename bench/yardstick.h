@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "os/map.h"
+#include "base/os/map.h"
 
 /* Maps the shards of a set afresh, runs CRC-32C over all bytes on so many threads, unmaps
  * them. */

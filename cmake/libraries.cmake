@@ -18,8 +18,8 @@ macro(recmap_library name package)
   endif()
 endmacro()
 
-# src/format/inflate.c uses the internals of ISA-L's decoder: tests/unit/format/test_isal_layout.c
-# says what to check before the upper bound is raised.
+# src/format/deflate/inflate.c uses the internals of ISA-L's decoder:
+# tests/unit/format/deflate/test_isal_layout.c says what to check before the upper bound is raised.
 recmap_library(isal libisal-dev "libisal>=2.30" "libisal<2.33")
 recmap_library(liburing liburing-dev "liburing>=2.0")
 recmap_library(lmdb liblmdb-dev "lmdb>=0.9.24")

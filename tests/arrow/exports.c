@@ -10,8 +10,8 @@
 
 #include <recmap/arrow.h>
 
-#include "unit/columns/parse_specs.h"
-#include "unit/columns/parse_text.h"
+#include "unit/parse/columns/parse_specs.h"
+#include "unit/parse/columns/parse_text.h"
 
 /* What Python calls. Both return a status. */
 RECMAP_API int exports_batch(struct ArrowArray *array, struct ArrowSchema *schema, int copied);

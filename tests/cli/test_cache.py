@@ -5,9 +5,8 @@ import os
 import shutil
 import unittest
 
-from support import DIGITS, CliTest, example, tfrecord
-
 from store import start_store
+from support import DIGITS, CliTest, example, tfrecord
 
 
 class Cache(CliTest):

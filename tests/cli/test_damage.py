@@ -5,9 +5,8 @@ import os
 import struct
 import unittest
 
-from support import CliTest, count, frame, masked, tfrecord
-
 from store import fail_with, start_store
+from support import CliTest, count, frame, masked, tfrecord
 
 
 def flipped(data, at):

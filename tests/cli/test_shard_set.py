@@ -10,6 +10,7 @@ import subprocess
 import unittest
 import zlib
 
+from store import start_store
 from support import (
     COMMAND,
     DIGITS,
@@ -23,8 +24,6 @@ from support import (
     tfrecord,
     watch_folder,
 )
-
-from store import start_store
 
 
 def names_of(count, stem="out", end=""):

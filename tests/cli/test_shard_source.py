@@ -6,9 +6,8 @@ import signal
 import subprocess
 import unittest
 
-from support import COMMAND, DIGITS, EXAMPLES, CliTest, make_payloads, tfrecord
-
 from store import start_store
+from support import COMMAND, DIGITS, EXAMPLES, CliTest, make_payloads, tfrecord
 
 NAMES = [f"digits-{i:05}-of-00004.tfrecord" for i in range(4)]
 INDEXED = "recmap: {}: indexed {} records\n"

@@ -3,9 +3,8 @@
 import shutil
 import unittest
 
-from support import DIGITS, CliTest
-
 from store import start_store
+from support import DIGITS, CliTest
 
 SIGNATURE = "X-Amz-Signature=HIDDEN"
 

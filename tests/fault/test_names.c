@@ -17,8 +17,8 @@
 
 #include "fault/cases.h"
 #include "fault/fixture.h"
-#include "index/manifest.h"
-#include "store/store.h"
+#include "index/store/store.h"
+#include "index/tables/manifest.h"
 
 enum { RENAMED = 1, FIRST = RENAMED * FIXTURE_SHARD_RECORDS };
 

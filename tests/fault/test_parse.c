@@ -17,8 +17,8 @@
 
 #include "fault/cases.h"
 #include "fault/interpose.h"
-#include "unit/columns/parse_specs.h"
-#include "unit/columns/parse_text.h"
+#include "unit/parse/columns/parse_specs.h"
+#include "unit/parse/columns/parse_text.h"
 
 #define KINDS                                                                                      \
     {.name = "a", .kind = FIXED, .element = I64, SHAPE(2, 1), DEFAULTS(INT64(-1))},                \

@@ -3,8 +3,8 @@
  * the file again gives the same rows. */
 #include <string.h>
 
-#include "annotate/array_file.h"
-#include "annotate/table.h"
+#include "dataset/annotate/array_file.h"
+#include "dataset/annotate/table.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/small_set.h"
 

@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cache/cache_file.h"
-#include "cache/cached_source.h"
+#include "base/os/file.h"
 #include "fuzz/fuzz.h"
-#include "os/file.h"
+#include "storage/cache/cache_file.h"
+#include "storage/cache/cached_source.h"
 
 enum { OBJECT_SIZE = 21000, CUT = 255, CHANGE = 4 };
 

@@ -4,12 +4,12 @@
 
 #include <recmap/parser.h>
 
-#include "columns/columns.h"
-#include "example/example.h"
-#include "example/sequence_features.h"
 #include "fuzz/fuzz.h"
-#include "plan/plan.h"
-#include "scan/counting.h"
+#include "index/extract/counting.h"
+#include "parse/columns/columns.h"
+#include "parse/example/example.h"
+#include "parse/example/sequence_features.h"
+#include "parse/plan/plan.h"
 
 static void check(bool holds) {
     if (!holds) abort();

@@ -6,7 +6,7 @@
 #include <recmap/example.h>
 
 #include "fuzz/fuzz.h"
-#include "unit/example/against.h"
+#include "unit/parse/example/against.h"
 
 static void write_json(const uint8_t *data, size_t size) {
     recmap_text text = RECMAP_TEXT_INIT;

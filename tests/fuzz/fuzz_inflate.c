@@ -7,7 +7,7 @@
 
 #include <zlib.h>
 
-#include "format/inflate.h"
+#include "format/deflate/inflate.h"
 #include "fuzz/fuzz.h"
 #include "support/deflate.h"
 

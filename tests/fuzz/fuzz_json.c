@@ -10,8 +10,8 @@
 #include <recmap/example_builder.h>
 
 #include "fuzz/fuzz.h"
-#include "unit/example/against.h"
-#include "unit/example/canonical.h"
+#include "unit/parse/example/against.h"
+#include "unit/parse/example/canonical.h"
 
 static void check(bool holds) {
     if (!holds) abort();

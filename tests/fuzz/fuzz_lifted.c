@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
+#include "base/core/bytes.h"
 #include "fuzz/fuzz.h"
-#include "index/lifted.h"
+#include "index/tables/lifted.h"
 
 enum { COUNT_MAX = 1000, PREFIX_COUNT = 4 };
 

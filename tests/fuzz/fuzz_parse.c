@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "fuzz/fuzz.h"
-#include "unit/columns/parse_against.h"
+#include "unit/parse/columns/parse_against.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct parse_tally tally = {0, 0, 0};

@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "protocol/access_token.h"
-#include "protocol/hdfs_reply.h"
-#include "protocol/list_reply.h"
-#include "protocol/reply.h"
-#include "protocol/role_reply.h"
-#include "protocol/sso_token.h"
+#include "storage/protocol/access_token.h"
+#include "storage/protocol/hdfs_reply.h"
+#include "storage/protocol/list_reply.h"
+#include "storage/protocol/reply.h"
+#include "storage/protocol/role_reply.h"
+#include "storage/protocol/sso_token.h"
 
 static void check(bool holds) {
     if (!holds) abort();

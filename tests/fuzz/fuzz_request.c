@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/redact.h"
+#include "base/core/redact.h"
 #include "fuzz/fuzz.h"
-#include "net/address.h"
+#include "storage/remote/address.h"
 
 static void check(bool holds) {
     if (!holds) abort();

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "fuzz/fuzz.h"
-#include "scan/scan.h"
+#include "index/scan/scan.h"
 #include "support/oracle.h"
 
 /* What is still due of what the plain reader found. */

@@ -7,7 +7,7 @@
 
 #include <recmap/selection.h>
 
-#include "base/bytes.h"
+#include "base/core/bytes.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/small_set.h"
 

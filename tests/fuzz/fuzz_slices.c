@@ -6,11 +6,11 @@
 
 #include <recmap/parser.h>
 
-#include "columns/columns.h"
-#include "example/sequence_features.h"
-#include "example/step_count.h"
 #include "fuzz/fuzz.h"
-#include "slices/cut.h"
+#include "loader/slices/cut.h"
+#include "parse/columns/columns.h"
+#include "parse/example/sequence_features.h"
+#include "parse/example/step_count.h"
 
 enum { FEATURES = 7 };
 

@@ -1,7 +1,7 @@
 /* Any bytes as TFRecord: the framing's three functions say what a plain reader says. */
 #include <stdlib.h>
 
-#include "format/tfrecord.h"
+#include "format/framing/tfrecord.h"
 #include "fuzz/fuzz.h"
 #include "support/oracle.h"
 

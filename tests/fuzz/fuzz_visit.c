@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "fuzz/fuzz.h"
-#include "unit/example/visit_against.h"
+#include "unit/parse/example/visit_against.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const char *difference = find_visit_difference(data, size);

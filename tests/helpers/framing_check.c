@@ -9,9 +9,9 @@
 
 #include <recmap/framing.h>
 
+#include "format/shards/framings.h"
 #include "helpers/plain_tar.h"
-#include "scan/scan.h"
-#include "shards/framings.h"
+#include "index/scan/scan.h"
 
 static void require(bool holds, const char *reason) {
     if (holds) return;

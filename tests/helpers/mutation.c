@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
-#include "index/count_chunk.h"
-#include "index/ids.h"
-#include "index/lifted.h"
-#include "index/offsets.h"
+#include "base/core/bytes.h"
+#include "index/tables/count_chunk.h"
+#include "index/tables/ids.h"
+#include "index/tables/lifted.h"
+#include "index/tables/offsets.h"
 #include "support/build.h"
 
 /* Numbers at which sums wrap, counts change and tables end. */

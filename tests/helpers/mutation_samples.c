@@ -11,11 +11,11 @@
 #include <cmocka.h>
 #include <zlib.h>
 
-#include "base/crc32c.h"
+#include "base/core/crc32c.h"
 #include "helpers/mutation.h"
 #include "helpers/plain_tar.h"
-#include "index/count_chunk.h"
-#include "index/points.h"
+#include "index/tables/count_chunk.h"
+#include "index/tables/points.h"
 #include "support/build.h"
 #include "support/deflate.h"
 #include "support/features.h"

@@ -5,7 +5,7 @@
 
 #include <recmap/recmap.h>
 
-#include "format/compression.h"
+#include "format/deflate/compression.h"
 #include "support/buffer.h"
 
 enum {

@@ -6,10 +6,10 @@
 
 #include <xxhash.h>
 
-#include "base/bytes.h"
-#include "store/content.h"
-#include "store/pages.h"
-#include "store/seal.h"
+#include "base/core/bytes.h"
+#include "index/store/content.h"
+#include "index/store/pages.h"
+#include "index/store/seal.h"
 
 static void require(bool holds, const char *reason) {
     if (holds) return;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/store.h"
+#include "index/store/store.h"
 
 /* Offsets in LMDB's structures, on 64-bit machines. */
 enum {

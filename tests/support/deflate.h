@@ -2,7 +2,7 @@
 #ifndef RECMAP_TESTS_SUPPORT_DEFLATE_H
 #define RECMAP_TESTS_SUPPORT_DEFLATE_H
 
-#include "format/compression.h"
+#include "format/deflate/compression.h"
 #include "support/buffer.h"
 
 struct deflate_way {

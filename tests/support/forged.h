@@ -3,8 +3,8 @@
 #ifndef RECMAP_TESTS_SUPPORT_FORGED_H
 #define RECMAP_TESTS_SUPPORT_FORGED_H
 
-#include "index/manifest.h"
-#include "store/store.h"
+#include "index/store/store.h"
+#include "index/tables/manifest.h"
 
 struct forged_value {
     struct store_key key;

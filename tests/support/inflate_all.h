@@ -2,7 +2,7 @@
 #ifndef RECMAP_TESTS_SUPPORT_INFLATE_ALL_H
 #define RECMAP_TESTS_SUPPORT_INFLATE_ALL_H
 
-#include "format/inflate.h"
+#include "format/deflate/inflate.h"
 #include "support/buffer.h"
 
 /* In memory, or as if it had to be read. */

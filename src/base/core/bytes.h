@@ -1,0 +1,67 @@
+/* Little-endian loads and stores, checked arithmetic, bounds. */
+#ifndef RECMAP_BASE_CORE_BYTES_H
+#define RECMAP_BASE_CORE_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Returns whether [offset, offset + size) is within [0, length). Cannot overflow. */
+static inline bool bytes_fit(uint64_t offset, uint64_t size, uint64_t length) {
+    return size <= length && offset <= length - size;
+}
+
+static inline uint16_t load16(const void *p) {
+    const uint8_t *b = p;
+    return (uint16_t)(b[0] | b[1] << 8);
+}
+
+static inline uint32_t load32(const void *p) {
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    v = __builtin_bswap32(v);
+#endif
+    return v;
+}
+
+static inline uint64_t load64(const void *p) {
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    v = __builtin_bswap64(v);
+#endif
+    return v;
+}
+
+static inline void store16(void *p, uint16_t v) {
+    uint8_t *b = p;
+    b[0] = (uint8_t)v;
+    b[1] = (uint8_t)(v >> 8);
+}
+
+static inline void store32(void *p, uint32_t v) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    v = __builtin_bswap32(v);
+#endif
+    memcpy(p, &v, sizeof v);
+}
+
+static inline void store64(void *p, uint64_t v) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    v = __builtin_bswap64(v);
+#endif
+    memcpy(p, &v, sizeof v);
+}
+
+/* Returns the number of bits needed to represent `v`: 0 for 0, at most 64. */
+static inline unsigned bit_length(uint64_t v) {
+    return v ? 64u - (unsigned)__builtin_clzll(v) : 0;
+}
+
+static inline uint64_t min_u64(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+#endif

@@ -1,0 +1,5 @@
+#include "base/os/socket.h"
+
+int socket_open(int family, int type, int protocol) {
+    return socket(family, type | SOCK_CLOEXEC, protocol);
+}

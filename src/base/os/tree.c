@@ -1,0 +1,198 @@
+#include "base/os/tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/core/array.h"
+#include "base/core/error.h"
+#include "base/os/file.h"
+
+/* A set of components has one bit each, and one for the end of the pattern. */
+enum { COMPONENTS_MAX = 63 };
+
+/* A folder whose entries are to be matched. */
+struct tree_folder {
+    char *path;          /* ends with a slash, or is empty for the current folder */
+    uint64_t components; /* those that its entries may match */
+};
+
+/* The folders are visited one at a time, so that only one is open however deep the tree is. */
+struct tree {
+    char *text; /* the pattern without its base, with a NUL after each component */
+    const char *components[COMPONENTS_MAX];
+    size_t component_count;
+    struct tree_folder *folders; /* not yet visited */
+    size_t folder_count;
+    size_t folder_capacity;
+};
+
+static bool is_stars(const char *component) {
+    return !strcmp(component, "**");
+}
+
+bool tree_is_pattern(const char *pattern) {
+    for (const char *stars = pattern; (stars = strstr(stars, "**")); stars += 2)
+        if ((stars == pattern || stars[-1] == '/') && (!stars[2] || stars[2] == '/')) return true;
+    return false;
+}
+
+size_t tree_base_size(const char *pattern) {
+    size_t size = strcspn(pattern, "*?[\\");
+    while (size && pattern[size - 1] != '/') size--;
+    return size;
+}
+
+static uint64_t end_of_pattern(const struct tree *tree) {
+    return UINT64_C(1) << tree->component_count;
+}
+
+/* Adds the components that follow a `**` of the set: it may mean no folder. */
+static uint64_t pass_stars(const struct tree *tree, uint64_t components) {
+    for (size_t i = 0; i < tree->component_count; i++)
+        if (components >> i & 1 && is_stars(tree->components[i])) components |= UINT64_C(2) << i;
+    return components;
+}
+
+/* The components that may follow once `name` has matched one of the set. A link must match a
+ * component other than `**`. As every link uses up such a component, links in a circle end. */
+static uint64_t match_name(const struct tree *tree, uint64_t components, const char *name,
+                           bool is_link) {
+    uint64_t next = 0;
+    for (size_t i = 0; i < tree->component_count; i++) {
+        if (!(components >> i & 1)) continue;
+        const char *component = tree->components[i];
+        if (!is_stars(component)) {
+            if (!fnmatch(component, name, FNM_PERIOD)) next |= UINT64_C(2) << i;
+        } else if (!is_link && name[0] != '.') next |= UINT64_C(1) << i;
+    }
+    return pass_stars(tree, next);
+}
+
+/* Takes ownership of `path`. */
+static recmap_status push_folder(struct tree *tree, char *path, uint64_t components,
+                                 recmap_error *error) {
+    if (path && array_reserve(&tree->folders, &tree->folder_capacity, tree->folder_count + 1,
+                              sizeof *tree->folders)) {
+        tree->folders[tree->folder_count++] = (struct tree_folder){path, components};
+        return RECMAP_OK;
+    }
+    free(path);
+    return fail_memory(error);
+}
+
+static recmap_status add_component(struct tree *tree, const char *component, const char *pattern,
+                                   recmap_error *error) {
+    if (tree->component_count < COMPONENTS_MAX) {
+        tree->components[tree->component_count++] = component;
+        return RECMAP_OK;
+    }
+    fail(error, RECMAP_INVALID, "the pattern has more than %d components", COMPONENTS_MAX);
+    fail_file(error, pattern);
+    fail_advise(error, "name the folder, or write a shorter pattern");
+    return RECMAP_INVALID;
+}
+
+static recmap_status tree_init(struct tree *tree, const char *pattern, recmap_error *error) {
+    size_t size = tree_base_size(pattern);
+    *tree = (struct tree){.text = strdup(pattern + size)};
+    if (!tree->text) return fail_memory(error);
+    char *rest = NULL;
+    for (char *component = strtok_r(tree->text, "/", &rest); component;
+         component = strtok_r(NULL, "/", &rest))
+        RETURN_IF_FAILED(add_component(tree, component, pattern, error));
+    if (is_stars(tree->components[tree->component_count - 1]))
+        RETURN_IF_FAILED(add_component(tree, "*", pattern, error));
+    else if (pattern[strlen(pattern) - 1] == '/') /* only folders match: "" matches no name */
+        RETURN_IF_FAILED(add_component(tree, "", pattern, error));
+    return push_folder(tree, strndup(pattern, size), pass_stars(tree, 1), error);
+}
+
+static void tree_deinit(struct tree *tree) {
+    while (tree->folder_count) free(tree->folders[--tree->folder_count].path);
+    free(tree->folders);
+    free(tree->text);
+}
+
+static char *join(const char *start, const char *end) {
+    size_t start_size = strlen(start), end_size = strlen(end);
+    char *path = malloc(start_size + end_size + 1);
+    if (!path) return NULL;
+    memcpy(path, start, start_size);
+    memcpy(path + start_size, end, end_size + 1);
+    return path;
+}
+
+/* Some file systems do not tell the kinds of entries. */
+static bool is_link(const struct dirent *entry, const char *path) {
+    struct stat st;
+    if (entry->d_type != DT_UNKNOWN) return entry->d_type == DT_LNK;
+    return !lstat(path, &st) && S_ISLNK(st.st_mode);
+}
+
+/* Adds the entry at `path` if it is a file and matches, or pushes it if it is a folder in which
+ * something may match. Broken links are added. */
+static recmap_status add_entry(struct path_list *list, struct tree *tree, uint64_t components,
+                               const struct dirent *entry, const char *path, path_filter filter,
+                               recmap_error *error) {
+    uint64_t next = match_name(tree, components, entry->d_name, is_link(entry, path));
+    uint64_t end = end_of_pattern(tree);
+    bool is_match = next & end && filter(entry->d_name);
+    if (!next || (entry->d_type == DT_REG && !is_match)) return RECMAP_OK;
+    enum path_kind kind;
+    RETURN_IF_FAILED(path_get_kind(&kind, path, error));
+    if (kind == PATH_FOLDER) {
+        if (next == end) return RECMAP_OK;
+        return push_folder(tree, join(path, "/"), next & ~end, error);
+    }
+    if (!is_match || kind == PATH_OTHER) return RECMAP_OK;
+    return path_list_add(list, strdup(path)) ? RECMAP_OK : fail_memory(error);
+}
+
+static recmap_status add_entries(struct path_list *list, struct tree *tree,
+                                 const struct tree_folder *folder, DIR *stream, path_filter filter,
+                                 recmap_error *error) {
+    for (;;) {
+        errno = 0;
+        struct dirent *entry = readdir(stream);
+        if (!entry)
+            return errno ? fail_errno(error, errno, folder->path, "read the folder") : RECMAP_OK;
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
+        char *path = join(folder->path, entry->d_name);
+        if (!path) return fail_memory(error);
+        recmap_status status =
+            add_entry(list, tree, folder->components, entry, path, filter, error);
+        free(path);
+        if (status != RECMAP_OK) return status;
+    }
+}
+
+/* A folder that does not exist has no matches. */
+static recmap_status visit(struct path_list *list, struct tree *tree,
+                           const struct tree_folder *folder, path_filter filter,
+                           recmap_error *error) {
+    const char *path = folder->path[0] ? folder->path : ".";
+    DIR *stream = opendir(path);
+    if (!stream && (errno == ENOENT || errno == ENOTDIR)) return RECMAP_OK;
+    if (!stream) return fail_errno(error, errno, path, "read the folder");
+    recmap_status status = add_entries(list, tree, folder, stream, filter, error);
+    closedir(stream);
+    return status;
+}
+
+recmap_status tree_list(struct path_list *list, const char *pattern, path_filter filter,
+                        recmap_error *error) {
+    struct tree tree;
+    recmap_status status = tree_init(&tree, pattern, error);
+    while (status == RECMAP_OK && tree.folder_count) {
+        struct tree_folder folder = tree.folders[--tree.folder_count];
+        status = visit(list, &tree, &folder, filter, error);
+        free(folder.path);
+    }
+    tree_deinit(&tree);
+    return status;
+}

@@ -1,0 +1,157 @@
+/* JSON numbers: their syntax and their values. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text/json_reader.h"
+
+/* More digits than this cannot change the nearest double; it only matters whether any of them is
+ * not 0. */
+enum { DIGITS_MAX = 800 };
+
+/* Far beyond the range of doubles. */
+enum { EXPONENT_MAX = 100000 };
+
+static bool pass_digits(struct json_reader *reader) {
+    const char *first = reader->at;
+    while (reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9') reader->at++;
+    return reader->at > first;
+}
+
+static bool pass(struct json_reader *reader, const char *characters) {
+    if (reader->at == reader->end || !*reader->at || !strchr(characters, *reader->at)) return false;
+    reader->at++;
+    return true;
+}
+
+bool json_read_number(struct json_number *number, struct json_reader *reader) {
+    json_peek(reader);
+    const char *start = reader->at;
+    pass(reader, "-");
+    if (!pass(reader, "0") && !pass_digits(reader)) return false;
+    if (pass(reader, ".") && !pass_digits(reader)) return false;
+    if (pass(reader, "eE")) {
+        pass(reader, "+-");
+        if (!pass_digits(reader)) return false;
+    }
+    *number = (struct json_number){start, (size_t)(reader->at - start)};
+    return true;
+}
+
+/* A number as digits without leading and trailing zeros, times a power of ten. */
+struct decimal {
+    bool is_negative;
+    char digits[DIGITS_MAX + 2];
+    size_t digit_count;
+    int64_t exponent;
+};
+
+/* Reads the exponent after `e`. Values too large to matter are clamped. */
+static int64_t read_exponent(const char *text, const char *end) {
+    bool is_negative = text < end && *text == '-';
+    int64_t value = 0;
+    if (text < end && (*text == '-' || *text == '+')) text++;
+    for (; text < end; text++)
+        if (value < INT64_MAX / 100) value = value * 10 + (*text - '0');
+    return is_negative ? -value : value;
+}
+
+static void take_digit(struct decimal *decimal, char digit, bool is_fraction) {
+    decimal->exponent -= is_fraction;
+    if (digit == '0' && !decimal->digit_count) return;
+    if (decimal->digit_count < DIGITS_MAX) {
+        decimal->digits[decimal->digit_count++] = digit;
+        return;
+    }
+    decimal->exponent++;
+    if (digit == '0') return;
+    /* One extra digit represents all that do not fit. */
+    if (decimal->digit_count == DIGITS_MAX) {
+        decimal->digits[decimal->digit_count++] = '1';
+        decimal->exponent--;
+    }
+}
+
+static struct decimal decimal_of(const struct json_number *number) {
+    const char *next = number->data, *end = next + number->size;
+    struct decimal taken = {.is_negative = *next == '-'};
+    bool is_fraction = false;
+    for (next += taken.is_negative; next < end && *next != 'e' && *next != 'E'; next++) {
+        if (*next == '.') is_fraction = true;
+        else take_digit(&taken, *next, is_fraction);
+    }
+    if (next < end) taken.exponent += read_exponent(next + 1, end);
+    while (taken.digit_count && taken.digits[taken.digit_count - 1] == '0') {
+        taken.digit_count--;
+        taken.exponent++;
+    }
+    return taken;
+}
+
+/* Computes sum * 10 + digit up to 2^63. */
+static bool add_digit(uint64_t *sum, uint64_t digit) {
+    if (*sum > ((UINT64_C(1) << 63) - digit) / 10) return false;
+    *sum = *sum * 10 + digit;
+    return true;
+}
+
+/* The common case: neither fraction nor exponent. */
+static bool add_plain(uint64_t *sum, const struct json_number *number) {
+    for (size_t i = *number->data == '-'; i < number->size; i++) {
+        char digit = number->data[i];
+        if (digit < '0' || digit > '9') return false;
+        if (!add_digit(sum, (uint64_t)(digit - '0'))) return false;
+    }
+    return true;
+}
+
+static bool add_any(uint64_t *sum, const struct json_number *number) {
+    struct decimal taken = decimal_of(number);
+    *sum = 0;
+    if (!taken.digit_count) return true;
+    if (taken.exponent < 0 || taken.exponent > 19) return false;
+    for (size_t i = 0; i < taken.digit_count; i++)
+        if (!add_digit(sum, (uint64_t)(taken.digits[i] - '0'))) return false;
+    for (int64_t i = 0; i < taken.exponent; i++)
+        if (!add_digit(sum, 0)) return false;
+    return true;
+}
+
+bool json_number_to_int64(int64_t *value, const struct json_number *number) {
+    uint64_t sum = 0;
+    if (!add_plain(&sum, number) && !add_any(&sum, number)) return false;
+    if (*number->data == '-') {
+        *value = sum ? -(int64_t)(sum - 1) - 1 : 0;
+        return true;
+    }
+    if (sum > INT64_MAX) return false;
+    *value = (int64_t)sum;
+    return true;
+}
+
+/* strtod follows the locale only for the decimal point, so the text contains none. */
+double json_number_to_double(const struct json_number *number) {
+    struct decimal taken = decimal_of(number);
+    char text[DIGITS_MAX + 32];
+    double value = 0;
+    if (taken.exponent > EXPONENT_MAX) taken.exponent = EXPONENT_MAX;
+    if (taken.exponent < -EXPONENT_MAX) taken.exponent = -EXPONENT_MAX;
+    if (taken.digit_count) {
+        snprintf(text, sizeof text, "%.*se%" PRId64, (int)taken.digit_count, taken.digits,
+                 taken.exponent);
+        value = strtod(text, NULL);
+    }
+    return copysign(value, taken.is_negative ? -1.0 : 1.0);
+}
+
+bool json_number_to_bits(int64_t *bits, const struct json_number *number) {
+    struct json_reader reader = {number->data, number->data + number->size};
+    uint64_t value;
+    if (!number->size || *number->data < '0' || *number->data > '9') return false;
+    if (!json_read_uint64(&reader, &value) || reader.at != reader.end || value <= INT64_MAX)
+        return false;
+    *bits = (int64_t)value;
+    return true;
+}

@@ -1,0 +1,394 @@
+/* A text file is read twice: the first pass finds the type of the column, the second one adds the
+ * rows. So memory does not grow with the file. */
+#include "dataset/annotate/column_file.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/error.h"
+#include "base/core/interrupt.h"
+#include "base/core/plural.h"
+#include "dataset/annotate/array_file.h"
+#include "dataset/annotate/table.h"
+#include "dataset/open/dataset.h"
+
+enum { SHOWN_MAX = 60 };
+
+/* A text file and the column that is read from it. */
+struct column_file {
+    recmap_annotation *annotation;
+    struct new_column *column;
+    struct table table;
+    uint64_t row_count;
+    unsigned pass; /* 0 or 1 */
+    uint64_t number_count, text_count;
+    uint64_t text_line; /* of the first text */
+    char text[SHOWN_MAX + 1];
+    uint64_t float_line;   /* of the first number that is not an integer */
+    uint64_t rounded_line; /* of the first integer that float64 does not hold exactly */
+    int64_t rounded;
+    bool needs_float64;  /* a number is not held by a float as it is written */
+    recmap_error beyond; /* about the first number that no type of numbers can hold */
+    bool has_beyond;
+};
+
+/* Characters of UTF-8 are shown as a whole. */
+static int shown_size(const struct field *field) {
+    if (field->size <= SHOWN_MAX) return (int)field->size;
+    int size = SHOWN_MAX;
+    while (size && (field->data[size] & 0xc0) == 0x80) size--;
+    return size;
+}
+
+static const char *shown(const struct field *field) {
+    return (const char *)field->data;
+}
+
+static void count_number(struct column_file *file, const struct table_row *row, recmap_type type) {
+    file->number_count++;
+    if (type == RECMAP_TYPE_FLOAT && !file->float_line) file->float_line = row->line;
+    if (!file->needs_float64) file->needs_float64 = !field_fits_float(&row->value);
+    if (!file->rounded_line && file->needs_float64 && field_is_rounded(&file->rounded, &row->value))
+        file->rounded_line = row->line;
+}
+
+static void count_value(struct column_file *file, const struct table_row *row, recmap_type type) {
+    if (type == RECMAP_TYPE_INT64 || type == RECMAP_TYPE_FLOAT) count_number(file, row, type);
+    if (type != RECMAP_TYPE_BYTES || file->text_count++) return;
+    file->text_line = row->line;
+    snprintf(file->text, sizeof file->text, "%.*s", shown_size(&row->value), shown(&row->value));
+}
+
+/* Adds what to do about a number that is beyond the type. */
+static void advise_beyond(recmap_error *error, const struct column_file *file,
+                          const struct table_row *row, recmap_type type) {
+    bool is_csv = file->table.separator != 0;
+    const char *texts = is_csv ? "give JSON lines with texts" : "make all values strings";
+    const char *missing = is_csv ? "leave the field empty" : "make it null";
+    int64_t bits;
+    if (type == RECMAP_TYPE_INT64 && field_to_bits(&bits, &row->value))
+        fail_advise(error, "write it as %" PRId64 ", the int64 with the same bits, or %s", bits,
+                    texts);
+    else if (type == RECMAP_TYPE_INT64) fail_advise(error, "correct the value, or %s", texts);
+    else fail_advise(error, "correct the value, or %s if the value is missing", missing);
+}
+
+/* In CSV, a later text can make the column one of texts, where such a number is a text, too. So
+ * this is an error only once all rows are read. JSON says that it is a number. */
+static recmap_status note_beyond(struct column_file *file, const struct table_row *row,
+                                 recmap_type type, recmap_error *error) {
+    recmap_error beyond = {.message = ""};
+    table_fail(&file->table, row->line, &beyond, "", "%.*s is beyond %s", shown_size(&row->value),
+               shown(&row->value),
+               type == RECMAP_TYPE_INT64 ? "int64 (-2^63 to 2^63 - 1)" : "float64 (1.8e308)");
+    advise_beyond(&beyond, file, row, type);
+    if (!file->table.separator) {
+        if (error) *error = beyond;
+        return RECMAP_INVALID;
+    }
+    file->number_count++;
+    if (!file->has_beyond) file->beyond = beyond;
+    file->has_beyond = true;
+    return RECMAP_OK;
+}
+
+/* Widens the type so far by that of another value. JSON says which values are texts, so texts and
+ * numbers in one column are an error there; in CSV they make the column one of texts. */
+static recmap_status widen_type(recmap_type *type, struct column_file *file,
+                                const struct table_row *row, recmap_error *error) {
+    recmap_type next;
+    if (!field_type(&next, &row->value)) return note_beyond(file, row, next, error);
+    count_value(file, row, next);
+    if (next == RECMAP_TYPE_NONE || next == *type) return RECMAP_OK;
+    bool mixes = *type != RECMAP_TYPE_NONE &&
+                 (next == RECMAP_TYPE_BYTES || *type == RECMAP_TYPE_BYTES);
+    if (mixes && !file->table.separator)
+        return table_fail(&file->table, row->line, error,
+                          "make the values of all lines numbers, or all strings",
+                          "\"%s\" is of type %s here and of type %s in earlier lines",
+                          file->column->name, recmap_type_name(next), recmap_type_name(*type));
+    _Static_assert(RECMAP_TYPE_NONE < RECMAP_TYPE_INT64 && RECMAP_TYPE_INT64 < RECMAP_TYPE_FLOAT &&
+                       RECMAP_TYPE_FLOAT < RECMAP_TYPE_BYTES,
+                   "a wider type has a larger number");
+    if (next > *type) *type = next;
+    return RECMAP_OK;
+}
+
+static recmap_status report(struct column_file *file, recmap_error *error) {
+    uint64_t size = file->table.map->size;
+    uint64_t done = size - (uint64_t)(file->table.end - file->table.next);
+    if (file->row_count++ % REPORT_ROWS) return RECMAP_OK;
+    return annotation_report(file->annotation, (file->pass * size + done) / 2, size,
+                             file->column->row_count, error);
+}
+
+/* The column's warning, which the caller fills in. NULL if memory runs out. */
+static recmap_error *create_warning(struct new_column *column) {
+    column->warning = malloc(sizeof *column->warning);
+    return column->warning;
+}
+
+/* One mistyped number makes the column one of texts, which no comparison with numbers finds. */
+static recmap_status warn_of_text(struct column_file *file, recmap_error *error) {
+    if (!file->text_count || file->number_count <= file->text_count) return RECMAP_OK;
+    recmap_error *warning = create_warning(file->column);
+    if (!warning) return fail_memory(error);
+    table_fail(&file->table, file->text_line, warning,
+               "correct the value, or leave the field empty if the value is missing",
+               "\"%s\" makes column \"%s\" one of texts, although %" PRIu64 " of its %" PRIu64
+               " values are numbers",
+               file->text, file->column->name, file->number_count,
+               file->number_count + file->text_count);
+    return RECMAP_OK;
+}
+
+/* Large numbers are usually timestamps or ids. One fraction, or a NaN for a missing value, makes
+ * floats of integers, which are equal for neighbouring ones. */
+static recmap_status warn_of_rounding(struct column_file *file, recmap_error *error) {
+    if (!file->rounded_line) return RECMAP_OK;
+    recmap_error *warning = create_warning(file->column);
+    if (!warning) return fail_memory(error);
+    table_fail(&file->table, file->rounded_line, warning,
+               file->table.separator
+                   ? "write all values as integers, and leave the field empty if the value is "
+                     "missing"
+                   : "write all values as integers, or all as strings, and null if the value is "
+                     "missing",
+               "%" PRId64 " is rounded to %.0f, because line %" PRIu64
+               " makes column \"%s\" one of float64",
+               file->rounded, (double)file->rounded, file->float_line, file->column->name);
+    return RECMAP_OK;
+}
+
+/* The first pass. The type starts as NONE, and the values widen it from int64 to float and bytes.
+ * In the end, float becomes float64 if floats do not hold all numbers as they are written. What
+ * depends on the final type waits until all rows are read: a number beyond int64 or float is
+ * an error unless a text makes the column one of texts, and a column in which no row has a value is
+ * an error, because it has no type. */
+static recmap_status find_type(struct column_file *file, recmap_error *error) {
+    recmap_type type = RECMAP_TYPE_NONE;
+    for (;;) {
+        struct table_row row;
+        bool is_row;
+        RETURN_IF_FAILED(report(file, error));
+        RETURN_IF_FAILED(table_next(&row, &is_row, &file->table, error));
+        if (!is_row) break;
+        RETURN_IF_FAILED(widen_type(&type, file, &row, error));
+    }
+    if (file->has_beyond && type != RECMAP_TYPE_BYTES) {
+        if (error) *error = file->beyond;
+        return RECMAP_INVALID;
+    }
+    if (type == RECMAP_TYPE_FLOAT && file->needs_float64) type = RECMAP_TYPE_FLOAT64;
+    if (type != RECMAP_TYPE_NONE) {
+        RETURN_IF_FAILED(annotation_set_type(file->annotation, file->column, type, error));
+        return type == RECMAP_TYPE_FLOAT64 ? warn_of_rounding(file, error)
+                                           : warn_of_text(file, error);
+    }
+    fail(error, RECMAP_INVALID, "no row has a value of \"%s\"", file->column->name);
+    fail_file(error, file->table.path);
+    fail_advise(error, "check the name of the field, or leave the column out");
+    return RECMAP_INVALID;
+}
+
+/* Finds the records of a row, of which there may be none. In CSV nothing says whether an id is an
+ * int64 or bytes, so both are tried. `value` receives the key. */
+static recmap_status find_records(size_t *count, recmap_value *value,
+                                  struct recmap_annotation *annotation, const struct table *table,
+                                  const struct table_row *row, recmap_error *error) {
+    bool is_text = table->key == RECMAP_KEY_ID && row->key.kind != FIELD_NUMBER;
+    if (row->key.kind == FIELD_MISSING)
+        return table_fail(table, row->line, error, "give the row one, or remove it",
+                          "the row has no %s", table_key_name(table->key));
+    if (!field_value(value, &row->key, is_text ? RECMAP_TYPE_BYTES : RECMAP_TYPE_INT64))
+        return table_fail(table, row->line, error,
+                          table->key == RECMAP_KEY_NUMBER
+                              ? "records are numbered from 0; a field of ids is named \"id\""
+                              : "ids are strings or integers of 64 bits",
+                          "%.*s is not a record's %s", shown_size(&row->key), shown(&row->key),
+                          table_key_name(table->key));
+    RETURN_IF_FAILED(annotation_find(count, annotation, table->key, value, error));
+    recmap_value integer;
+    if (!*count && is_text && row->key.kind == FIELD_WORD && field_is_plain_integer(&row->key) &&
+        field_value(&integer, &row->key, RECMAP_TYPE_INT64))
+        return annotation_find(count, annotation, table->key, &integer, error);
+    return RECMAP_OK;
+}
+
+static recmap_status note_unmatched(const struct column_file *file, const struct table_row *row,
+                                    const recmap_value *key, recmap_error *error) {
+    recmap_error without_place, unmatched = RECMAP_ERROR_INIT;
+    annotation_fail_key(file->annotation, file->table.key, key, &without_place);
+    table_fail(&file->table, row->line, &unmatched, without_place.advice, "%s",
+               without_place.message);
+    return annotation_note_unmatched(file->column, &unmatched, error);
+}
+
+static recmap_status add_row(struct column_file *file, const struct table_row *row,
+                             recmap_error *error) {
+    size_t count;
+    recmap_value key, value;
+    RETURN_IF_FAILED(find_records(&count, &key, file->annotation, &file->table, row, error));
+    if (!count) return note_unmatched(file, row, &key, error);
+    if (!field_value(&value, &row->value, file->column->type))
+        return table_fail(&file->table, row->line, error,
+                          "annotate again once the file is complete",
+                          "changed while the file was read");
+    if (value.type == RECMAP_TYPE_BYTES && value.as.bytes.size > COLUMN_BYTES_MAX)
+        return table_fail(&file->table, row->line, error, "shorten the text",
+                          "a text of %zu bytes for column \"%s\" is longer than the maximum of %d",
+                          value.as.bytes.size, file->column->name, (int)COLUMN_BYTES_MAX);
+    recmap_status status =
+        annotation_add_value(file->annotation, file->column, count, &value, error);
+    if (status == RECMAP_INVALID) fail_file(error, file->table.path);
+    return status;
+}
+
+static recmap_status add_rows(struct column_file *file, recmap_error *error) {
+    RETURN_IF_FAILED(table_rewind(&file->table, error));
+    file->pass = 1;
+    for (;;) {
+        struct table_row row;
+        bool is_row;
+        RETURN_IF_FAILED(report(file, error));
+        RETURN_IF_FAILED(table_next(&row, &is_row, &file->table, error));
+        if (!is_row) return RECMAP_OK;
+        RETURN_IF_FAILED(add_row(file, &row, error));
+    }
+}
+
+static recmap_status add_table(struct column_file *file, recmap_key key, recmap_error *error) {
+    recmap_status status =
+        table_open(&file->table, file->column->path, file->column->name, key, error);
+    if (status == RECMAP_OK)
+        status = annotation_check_key(file->annotation, file->table.key, error);
+    file->column->key = file->table.key;
+    if (status == RECMAP_OK) status = find_type(file, error);
+    if (status == RECMAP_OK) status = add_rows(file, error);
+    table_close(&file->table);
+    return status;
+}
+
+/* An array has a value for each record, so item `i` is that of record `i`. */
+static recmap_status add_items(recmap_annotation *annotation, struct new_column *column,
+                               const struct array_file *array, recmap_error *error) {
+    uint64_t record_count = index_manifest(annotation->index)->record_count;
+    if (array->count != record_count) {
+        fail(error, RECMAP_INVALID,
+             "the array has %" PRIu64 " item%s, but the data set has %" PRIu64 " record%s",
+             array->count, plural(array->count), record_count, plural(record_count));
+        fail_file(error, array->path);
+        fail_advise(error, "save an array with one value for each record");
+        return RECMAP_INVALID;
+    }
+    RETURN_IF_FAILED(annotation_set_type(annotation, column, array->type, error));
+    for (uint64_t i = 0; i < array->count; i++) {
+        size_t count;
+        recmap_value value, number = {.type = RECMAP_TYPE_INT64};
+        number.as.int64 = (int64_t)i;
+        if (i % REPORT_ROWS == 0)
+            RETURN_IF_FAILED(annotation_report(annotation, i, array->count, i, error));
+        RETURN_IF_FAILED(array_file_at(&value, array, i, error));
+        RETURN_IF_FAILED(annotation_find(&count, annotation, RECMAP_KEY_NUMBER, &number, error));
+        recmap_status status = annotation_add_value(annotation, column, count, &value, error);
+        if (status == RECMAP_INVALID) fail_file(error, array->path);
+        if (status != RECMAP_OK) return status;
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status add_array(recmap_annotation *annotation, struct new_column *column,
+                               recmap_key key, recmap_error *error) {
+    if (key == RECMAP_KEY_ID) {
+        fail(error, RECMAP_INVALID, "an array has no ids: its values follow record numbers");
+        fail_file(error, column->path);
+        fail_advise(error, "use --by number, or a CSV file with the fields id and %s",
+                    column->name);
+        return RECMAP_INVALID;
+    }
+    struct array_file array;
+    recmap_status status = array_file_open(&array, column->path, error);
+    if (status == RECMAP_OK) status = add_items(annotation, column, &array, error);
+    array_file_close(&array);
+    return status;
+}
+
+static recmap_status check_extension(const char *path, recmap_error *error) {
+    static const char *const extensions[] = {".csv", ".tsv", ".jsonl", ".ndjson", ".npy"};
+    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++)
+        if (table_has_extension(path, extensions[i])) return RECMAP_OK;
+    fail(error, RECMAP_INVALID,
+         "the file's name does not end in .csv, .tsv, .jsonl, .ndjson or "
+         ".npy");
+    fail_file(error, path);
+    fail_advise(error,
+                "the extension selects the format: CSV, TSV, JSON lines, or an array of NumPy");
+    return RECMAP_INVALID;
+}
+
+static recmap_status add_file(recmap_annotation *annotation, const char *name, const char *path,
+                              recmap_key key, const char *default_value, recmap_error *error) {
+    struct new_column *column = NULL;
+    RETURN_IF_FAILED(check_extension(path, error));
+    RETURN_IF_FAILED(annotation_add_column(&column, annotation, name, default_value, error));
+    column->path = strdup(path);
+    column->key = key;
+    if (!column->path) return fail_memory(error);
+    if (table_has_extension(path, ".npy")) return add_array(annotation, column, key, error);
+    struct column_file file = {.annotation = annotation, .column = column};
+    return add_table(&file, key, error);
+}
+
+recmap_status recmap_annotation_add_file(recmap_annotation *annotation, const char *name,
+                                         const char *path, recmap_key key,
+                                         const char *default_value, recmap_error *error) {
+    struct interrupt former =
+        thread_interrupt_replace(annotation->progress ? annotation_ask : NULL, annotation);
+    recmap_status status = add_file(annotation, name, path, key, default_value, error);
+    thread_interrupt_restore(&former);
+    if (status == RECMAP_CANCELLED) fail(error, status, "cancelled");
+    annotation->is_closed |= status != RECMAP_OK;
+    return status;
+}
+
+/* The lines of the first two rows for the record. */
+static recmap_status find_lines(uint64_t lines[2], recmap_annotation *annotation,
+                                struct table *table, uint64_t number, recmap_error *error) {
+    for (unsigned seen = 0; seen < 2;) {
+        struct table_row row;
+        bool is_row;
+        size_t count;
+        recmap_value key;
+        RETURN_IF_FAILED(table_next(&row, &is_row, table, error));
+        if (!is_row) return RECMAP_INVALID;
+        RETURN_IF_FAILED(find_records(&count, &key, annotation, table, &row, error));
+        for (size_t i = 0; i < count; i++) {
+            if (annotation->found[i] != number) continue;
+            lines[seen++] = row.line;
+            break;
+        }
+    }
+    return RECMAP_OK;
+}
+
+recmap_status column_file_fail_repeat(recmap_annotation *annotation,
+                                      const struct new_column *column, uint64_t number,
+                                      recmap_error *error) {
+    struct table table;
+    uint64_t lines[2] = {0, 0};
+    recmap_status status = table_open(&table, column->path, column->name, column->key, error);
+    if (status == RECMAP_OK) status = find_lines(lines, annotation, &table, number, error);
+    if (status == RECMAP_OK)
+        table_fail(&table, lines[1], error, "give each record one value",
+                   "duplicate %s, first used in line %" PRIu64, table_key_name(column->key),
+                   lines[0]);
+    else if (status == RECMAP_INVALID)
+        fail(error, RECMAP_INVALID, "two rows are for record %" PRIu64, number);
+    table_close(&table);
+    if (status != RECMAP_OK && status != RECMAP_INVALID) return status;
+    fail_file(error, column->path);
+    fail_advise(error, "give each record one value");
+    return RECMAP_INVALID;
+}

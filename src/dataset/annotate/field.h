@@ -1,0 +1,45 @@
+/* A field of a text file, and the value that it stands for. Pure. */
+#ifndef RECMAP_DATASET_ANNOTATE_FIELD_H
+#define RECMAP_DATASET_ANNOTATE_FIELD_H
+
+#include <stdbool.h>
+
+#include <recmap/record.h>
+
+enum field_kind {
+    FIELD_MISSING,
+    FIELD_WORD,   /* of CSV: a number if it reads like one, else a text */
+    FIELD_TEXT,   /* a text, even if it reads like a number */
+    FIELD_NUMBER, /* of JSON */
+};
+
+struct field {
+    enum field_kind kind;
+    const uint8_t *data;
+    size_t size;
+};
+
+/* The first type of int64, float and bytes that the field fits; NONE if it is missing. Says nothing
+ * about how closely a float holds it. False if it is an integer beyond int64, or a number beyond
+ * float64. */
+bool field_type(recmap_type *type, const struct field *field);
+
+/* The field as a value of the type, which borrows its bytes; NONE if it is missing. False if it is
+ * not such a value. */
+bool field_value(recmap_value *value, const struct field *field, recmap_type type);
+
+/* Returns true if a float holds the field, of type int64 or float, as it is written:
+ * rounding_is_none_json. */
+bool field_fits_float(const struct field *field);
+
+/* Returns true if the field is an integer that float64 does not hold exactly, and sets it. */
+bool field_is_rounded(int64_t *integer, const struct field *field);
+
+/* Returns true if the field is an unsigned integer beyond int64, and sets `bits` to the int64 with
+ * the same 64 bits. */
+bool field_to_bits(int64_t *bits, const struct field *field);
+
+/* Whether the field is an integer as computers write it: without `+` and leading zeros. */
+bool field_is_plain_integer(const struct field *field);
+
+#endif

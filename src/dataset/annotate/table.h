@@ -1,0 +1,67 @@
+/* Reads two fields of each row of a CSV, TSV or JSON lines file: a key and a value. */
+#ifndef RECMAP_DATASET_ANNOTATE_TABLE_H
+#define RECMAP_DATASET_ANNOTATE_TABLE_H
+
+#include <recmap/annotation.h>
+
+#include "base/os/map.h"
+#include "dataset/annotate/field.h"
+
+struct table_scratch {
+    char *data;
+    size_t capacity;
+};
+
+struct table {
+    const char *path;
+    const char *name; /* of the value's field */
+    recmap_key key;   /* ID or NUMBER once the table is open */
+    char separator;   /* of CSV or TSV; 0 for JSON lines */
+    struct file_map *map;
+    const char *next, *end;
+    uint64_t line; /* of `next`, from 1 on */
+    size_t field_count, key_index, value_index;
+    struct table_scratch key_scratch, value_scratch; /* fields without quotes or escapes */
+};
+
+struct table_row {
+    uint64_t line;
+    struct field key, value; /* valid until the next row is read */
+};
+
+/* Opens the file for its fields `name` and "id" or "number". Strings are borrowed. Close the table
+ * also after an error. Errors: INVALID for a malformed header or a missing field, naming the file;
+ * IO. */
+recmap_status table_open(struct table *table, const char *path, const char *name, recmap_key key,
+                         recmap_error *error);
+void table_close(struct table *table);
+
+/* Reads the next row; `is_row` is false after the last one. Errors: INVALID, naming file and line,
+ * NO_MEMORY; CORRUPT if the file was cut short; CANCELLED by the thread's interrupt. */
+recmap_status table_next(struct table_row *row, bool *is_row, struct table *table,
+                         recmap_error *error);
+
+/* Returns to the first row. */
+recmap_status table_rewind(struct table *table, recmap_error *error);
+
+/* "id" or "number". */
+const char *table_key_name(recmap_key key);
+
+/* The error INVALID for a line of the file, and what to do about it. */
+recmap_status table_fail(const struct table *table, uint64_t line, recmap_error *error,
+                         const char *advice, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* Searches for a byte in [next, end), and asks the thread's interrupt meanwhile, because a line may
+ * be as long as the file. `found` is NULL if there is none. Errors: CANCELLED. */
+recmap_status table_search(const char **found, const char *next, const char *end, char byte,
+                           recmap_error *error);
+
+/* For table.c: the next row of JSON lines. */
+recmap_status table_next_json(struct table_row *row, bool *is_row, struct table *table,
+                              recmap_error *error);
+
+/* Whether the file's name ends in this extension. */
+bool table_has_extension(const char *path, const char *extension);
+
+#endif

@@ -1,0 +1,695 @@
+#include "dataset/open/shard_cache.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/bytes.h"
+#include "base/core/error.h"
+#include "base/core/plural.h"
+#include "base/os/file.h"
+#include "base/os/process.h"
+#include "base/os/read_again.h"
+#include "base/os/thread.h"
+#include "dataset/open/file_budget.h"
+#include "dataset/open/shard_samples.h"
+#include "dataset/spans/span_read.h"
+#include "dataset/spans/stream_sum.h"
+#include "format/framing/framing.h"
+#include "index/tables/grown.h"
+#include "index/tables/rebuild_advice.h"
+#include "storage/cache/cache_file.h"
+#include "storage/cache/cached_source.h"
+
+struct open_shard {
+    struct record_pin pin; /* first, so that a pin is its shard */
+    struct shard_cache *cache;
+    uint32_t shard_index;
+    char *path;                 /* for messages */
+    struct shard_window mapped; /* of an uncompressed mapped shard: all its bytes; else empty */
+    struct shard_image image;   /* used if there is no source */
+    struct source *source;      /* NULL if the shard is mapped */
+    struct file_stat stat;      /* of its file or object */
+    struct point_list points;   /* seek points of a compressed shard */
+    struct waypoints *waypoints;
+    int direct_fd; /* for reads past the page cache; -1: none */
+    uint32_t direct_alignment;
+    bool is_temporary; /* not in the cache: closed as soon as it is unpinned */
+    atomic_bool expects_random;
+    atomic_bool is_judged; /* its samples were compared, or it is known to be the indexed version */
+    uint32_t pins;
+    struct idle_link link; /* among the shards of its cache that are not pinned */
+    struct file_holder files;
+};
+
+/* A shard's slot in the cache. Read without a lock if no shard is ever closed. */
+struct shard_slot {
+    _Atomic(struct open_shard *) opened;
+    atomic_bool is_damaged; /* a compressed shard is damaged, rather than another file */
+};
+
+struct shard_cache {
+    struct index_file *index;
+    struct shard_cache_options options;
+    struct shard_folder folder;    /* where the shards are */
+    struct disk_cache *disk_cache; /* NULL: remote shards are not kept */
+    struct shard_slot *slots;
+    size_t shard_count;
+    bool evicts;
+    size_t limit;
+    struct span_cache *spans; /* of compressed shards */
+    size_t open_count;        /* guarded by the process lock, like the list below */
+    struct idle_list idle;
+    atomic_bool has_warned; /* that a shard cannot be mapped */
+};
+
+/* Leaves mappings for the application: about half of what Linux allows by default. */
+enum { MAPS_MAX = 32000 };
+
+/* One of this many samples is compared if all would cost too much: in a compressed or remote shard,
+ * each may take inflating a span, or a request; and an unchanged modification time suggests that
+ * the shard is the indexed one. */
+enum { SAMPLES_STEP = 8 };
+
+/* The item that has a link. */
+#define CONTAINER_OF(link, type, member) ((type *)((char *)(link)-offsetof(type, member)))
+
+static const struct shard_entry *entry_of(const struct shard_cache *cache, uint32_t shard_index) {
+    return &index_shards(cache->index)[shard_index].entry;
+}
+
+/* Files of a disk cache are not in the budget of all data sets: each data set has its own share. */
+static size_t default_limit(const struct shard_cache_options *options) {
+    if (options->disk_cache) return file_budget_limit();
+    return options->access == RECMAP_ACCESS_MAP ? MAPS_MAX : SIZE_MAX;
+}
+
+/* Tells the disk cache which of its files this data set may need, so that it keeps them. The ETags
+ * of a copy are not known yet: its files are marked as used when its shards are opened. */
+static void claim_files(const struct shard_cache *cache) {
+    for (uint32_t i = 0; !cache->folder.is_moved && i < cache->shard_count; i++) {
+        const struct shard_entry *entry = entry_of(cache, i);
+        char *url = shard_folder_find_url(&cache->folder, entry->path);
+        if (!url) continue;
+        struct cache_key key = {url, entry->etag, entry->file_size, entry->mtime_ns};
+        cache_file_claim(cache->disk_cache, &key);
+        free(url);
+    }
+}
+
+static recmap_status open_disk_cache(struct shard_cache *cache, recmap_error *error) {
+    const struct shard_cache_options *options = &cache->options;
+    if (!options->disk_cache || !cache->folder.storage) return RECMAP_OK;
+    RETURN_IF_FAILED(
+        disk_cache_open(&cache->disk_cache, options->disk_cache, options->disk_cache_size, error));
+    claim_files(cache);
+    return RECMAP_OK;
+}
+
+recmap_status shard_cache_create(struct shard_cache **cache, struct index_file *index,
+                                 const struct shard_cache_options *options, recmap_error *error) {
+    struct shard_cache *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
+    fresh->index = index;
+    fresh->options = *options;
+    fresh->shard_count = (size_t)index_manifest(index)->shard_count;
+    fresh->limit = options->limit ? options->limit : default_limit(options);
+    /* Shards that hold files may be closed for those of other data sets. */
+    fresh->evicts = fresh->shard_count > fresh->limit || options->access != RECMAP_ACCESS_MAP;
+    fresh->slots = calloc(fresh->shard_count + 1, sizeof *fresh->slots);
+    fresh->spans = span_cache_create(options->span_keep_size);
+    recmap_status status = fresh->slots && fresh->spans ? RECMAP_OK : fail_memory(error);
+    if (status == RECMAP_OK)
+        status = shard_folder_init(&fresh->folder, index, &options->folder, error);
+    if (status == RECMAP_OK) status = open_disk_cache(fresh, error);
+    if (status == RECMAP_OK) *cache = fresh;
+    else shard_cache_destroy(fresh);
+    return status;
+}
+
+static void open_shard_destroy(struct open_shard *shard) {
+    if (!shard) return;
+    image_close(&shard->image);
+    source_close(shard->source);
+    file_close(shard->direct_fd);
+    points_deinit(&shard->points);
+    waypoints_destroy(shard->waypoints);
+    free(shard->path);
+    free(shard);
+}
+
+static void add_idle(struct open_shard *shard) {
+    idle_list_add(&shard->cache->idle, &shard->link);
+    file_budget_leave(&shard->files);
+}
+
+static void remove_idle(struct open_shard *shard) {
+    idle_list_remove(&shard->cache->idle, &shard->link);
+    file_budget_use(&shard->files);
+}
+
+/* Removes a shard from its cache. The caller holds the lock. */
+static void forget(struct open_shard *shard) {
+    struct shard_cache *cache = shard->cache;
+    bool is_idle = cache->evicts && !shard->pins;
+    if (is_idle) idle_list_remove(&cache->idle, &shard->link);
+    file_budget_remove(&shard->files, !is_idle);
+    cache->slots[shard->shard_index].opened = NULL;
+    cache->open_count--;
+}
+
+/* Removes the least recently used unpinned shard from the cache and returns it, or NULL. The caller
+ * holds the lock. */
+static struct open_shard *evict_oldest(struct shard_cache *cache) {
+    struct idle_link *link = cache->idle.oldest;
+    if (!link) return NULL;
+    struct open_shard *oldest = CONTAINER_OF(link, struct open_shard, link);
+    forget(oldest);
+    return oldest;
+}
+
+/* Closes a shard for the files of another data set. It is closed while the lock is held, because
+ * its cache may be destroyed by another thread as soon as it is not. Such a shard has no map, whose
+ * removal would take the lock. */
+static void close_for_files(struct file_holder *holder) {
+    struct open_shard *shard = CONTAINER_OF(holder, struct open_shard, files);
+    assert(!shard->image.map);
+    forget(shard);
+    open_shard_destroy(shard);
+}
+
+void shard_cache_destroy(struct shard_cache *cache) {
+    if (!cache) return;
+    /* Until a shard is removed from the list, another cache may close it. */
+    for (size_t i = 0; cache->slots && i < cache->shard_count; i++) {
+        process_lock();
+        struct open_shard *shard = cache->slots[i].opened;
+        if (shard) forget(shard);
+        process_unlock();
+        open_shard_destroy(shard);
+    }
+    span_cache_destroy(cache->spans);
+    disk_cache_close(cache->disk_cache);
+    free(cache->slots);
+    shard_folder_deinit(&cache->folder);
+    free(cache);
+}
+
+bool shard_cache_evicts(const struct shard_cache *cache) {
+    return cache->evicts;
+}
+
+struct shard_folder *shard_cache_folder(struct shard_cache *cache) {
+    return &cache->folder;
+}
+
+bool shard_cache_is_remote(const struct shard_cache *cache) {
+    return cache->folder.storage != NULL;
+}
+
+/* The entry of the last part of the shard's file: usually its own. */
+static const struct shard_entry *last_part_of(const struct shard_cache *cache,
+                                              uint32_t shard_index) {
+    return entry_of(cache, index_shards(cache->index)[shard_index].last_part);
+}
+
+static void advise_rebuild(const struct shard_cache *cache, recmap_error *error) {
+    index_advise_rebuild(error, cache->folder.is_moved ? NULL : cache->index,
+                         (struct rebuild_option){NULL, NULL},
+                         "restore the indexed file, or build the index again with ");
+}
+
+static recmap_status fail_stale(const struct open_shard *shard, const char *difference,
+                                recmap_error *error) {
+    fail(error, RECMAP_STALE, "the shard changed since it was indexed: %s", difference);
+    fail_file(error, shard->path);
+    advise_rebuild(shard->cache, error);
+    return RECMAP_STALE;
+}
+
+static bool is_compressed(const struct open_shard *shard) {
+    return entry_of(shard->cache, shard->shard_index)->compression != COMPRESSION_NONE;
+}
+
+bool open_shard_is_remote(const struct open_shard *shard) {
+    return shard->source && shard->source->fd < 0;
+}
+
+/* Opens the file once more, and reads bytes from there. */
+static recmap_status read_again(bool *is_possible, const struct open_shard *shard, void *data,
+                                size_t size, uint64_t offset, recmap_error *error) {
+    struct source *source;
+    int fd;
+    *is_possible = false;
+    RETURN_IF_FAILED(shard_folder_open(&source, &shard->cache->folder,
+                                       entry_of(shard->cache, shard->shard_index)->path,
+                                       shard->path, NULL, error));
+    bool is_same = file_is_same(&source->stat, &shard->stat);
+    RETURN_IF_FAILED(source_take_file(&fd, source, error));
+    *is_possible = is_same;
+    recmap_status status = is_same ? file_read_again(fd, data, size, offset, shard->path, error)
+                                   : RECMAP_OK;
+    file_close(fd);
+    return status;
+}
+
+recmap_status open_shard_read_again(bool *is_possible, const struct open_shard *shard, void *data,
+                                    size_t size, uint64_t offset, recmap_error *error) {
+    *is_possible = false;
+    if (open_shard_is_remote(shard) || is_compressed(shard)) return RECMAP_OK;
+    return read_again(is_possible, shard, data, size, offset, error);
+}
+
+/* The same for compressed bytes of a span. */
+static recmap_status read_span_again(bool *is_possible, void *context, void *data, size_t size,
+                                     uint64_t offset, recmap_error *error) {
+    return read_again(is_possible, context, data, size, offset, error);
+}
+
+static struct span_source source_of(const struct open_shard *shard) {
+    return (struct span_source){.entry = entry_of(shard->cache, shard->shard_index),
+                                .path = shard->path,
+                                .points = &shard->points,
+                                .map = shard->image.map,
+                                .source = shard->source,
+                                .waypoints = shard->waypoints,
+                                .read_again = open_shard_is_remote(shard) ? NULL : read_span_again,
+                                .context = (void *)shard};
+}
+
+/* Sets whether a compressed shard with samples that cannot be read is another file: the checksums
+ * of its stream are right, so its bytes were written like this. That takes inflating all of it, so
+ * the result is kept, even while the shard is closed. A remote shard, of which all bytes would be
+ * requested, counts as damaged. */
+static recmap_status find_other_stream(bool *is_other, const struct open_shard *shard,
+                                       recmap_error *error) {
+    struct shard_slot *slot = &shard->cache->slots[shard->shard_index];
+    *is_other = false;
+    if (!is_compressed(shard) || open_shard_is_remote(shard) || slot->is_damaged) return RECMAP_OK;
+    struct span_source source = source_of(shard);
+    recmap_status status = stream_sum_check(is_other, &source, error);
+    if (status != RECMAP_OK && status != RECMAP_IO) return status;
+    slot->is_damaged = !*is_other;
+    return RECMAP_OK;
+}
+
+/* Compares every `step`-th sample. STALE if the shard changed. */
+static recmap_status check_samples(const struct open_shard *shard, size_t step,
+                                   recmap_error *error) {
+    struct shard_samples samples = {shard->cache->index, shard->shard_index, shard, step};
+    enum samples_verdict verdict;
+    struct index_place place;
+    uint64_t number;
+    RETURN_IF_FAILED(samples_compare(&verdict, &place, &number, &samples, error));
+    if (verdict == SAMPLES_EQUAL) return RECMAP_OK;
+    bool is_other = false;
+    if (verdict == SAMPLES_UNREADABLE) RETURN_IF_FAILED(find_other_stream(&is_other, shard, error));
+    if (verdict == SAMPLES_UNREADABLE && !is_other) return RECMAP_OK;
+    fail_stale(shard, "its content differs", error);
+    if (verdict == SAMPLES_DIFFER) fail_at(error, NULL, number, place.offset);
+    return RECMAP_STALE;
+}
+
+/* All samples are compared, or one of SAMPLES_STEP if each may cost inflating a span or a request.
+ */
+static size_t full_step(const struct open_shard *shard) {
+    return !open_shard_is_remote(shard) && !is_compressed(shard) ? 1 : SAMPLES_STEP;
+}
+
+/* Compares samples of a shard of the indexed size when it is opened. If the time is the indexed
+ * one, too, few are compared, and none of a compressed or remote shard. */
+static recmap_status check_opened(const struct open_shard *shard, bool is_same_version,
+                                  recmap_error *error) {
+    if (!is_same_version) return check_samples(shard, full_step(shard), error);
+    return full_step(shard) == 1 ? check_samples(shard, SAMPLES_STEP, error) : RECMAP_OK;
+}
+
+recmap_status open_shard_judge(struct open_shard *shard, recmap_error *error) {
+    if (atomic_load_explicit(&shard->is_judged, memory_order_relaxed)) return RECMAP_OK;
+    RETURN_IF_FAILED(check_samples(shard, full_step(shard), error));
+    atomic_store_explicit(&shard->is_judged, true, memory_order_relaxed);
+    return RECMAP_OK;
+}
+
+/* A file may have grown since it was indexed: then its records are compared. */
+static recmap_status check_size(const struct open_shard *shard, const struct file_stat *now,
+                                recmap_error *error) {
+    const struct index_shard *indexed = &index_shards(shard->cache->index)[shard->shard_index];
+    uint64_t expected = last_part_of(shard->cache, shard->shard_index)->file_size;
+    if (now->size == expected || (now->size > expected && index_shard_can_grow(indexed)))
+        return RECMAP_OK;
+    char found[96];
+    snprintf(found, sizeof found, "it has %" PRIu64 " byte%s, it had %" PRIu64, now->size,
+             plural(now->size), expected);
+    return fail_stale(shard, found, error);
+}
+
+static recmap_status check_end(struct open_shard *shard, recmap_error *error) {
+    struct shard_cache *cache = shard->cache;
+    recmap_status status = index_check_end(cache->index, shard->shard_index, shard->source, error);
+    if (status == RECMAP_STALE) advise_rebuild(cache, error);
+    return status;
+}
+
+static bool close_oldest(struct shard_cache *cache) {
+    process_lock();
+    struct open_shard *oldest = cache->evicts ? evict_oldest(cache) : NULL;
+    process_unlock();
+    open_shard_destroy(oldest);
+    return oldest != NULL;
+}
+
+/* Maps the shard's file. If the process cannot have another mapping, other shards are closed first;
+ * if that does not help, or if the file system refuses, the shard is read with pread. */
+static void load(struct open_shard *shard, const struct shard_entry *entry) {
+    int fd = shard->source->fd;
+    if (shard->cache->options.access != RECMAP_ACCESS_MAP || fd < 0) return;
+    recmap_error local;
+    recmap_status status;
+    do status = image_open(&shard->image, fd, entry->file_size, shard->path, &local);
+    while (status == RECMAP_NO_MEMORY && close_oldest(shard->cache));
+    if (status != RECMAP_OK) {
+        if (!atomic_exchange(&shard->cache->has_warned, true)) map_warn_of_reading(&local);
+        return;
+    }
+    source_close(shard->source);
+    shard->source = NULL;
+    if (entry->compression == COMPRESSION_NONE) {
+        shard->mapped.data = shard->image.data;
+        shard->mapped.size = shard->image.size;
+    }
+}
+
+/* The version of an object that the index expects, or NULL if it does not know one: then the object
+ * is examined as a file is. One that was moved may be a copy, with another ETag, and what a client
+ * of the caller calls an ETag may differ from what this library found. */
+static const struct remote_identity *find_expected(struct remote_identity *expected,
+                                                   const struct open_shard *shard) {
+    const struct shard_entry *entry = entry_of(shard->cache, shard->shard_index);
+    *expected = (struct remote_identity){entry->file_size, entry->mtime_ns, entry->etag};
+    bool is_comparable = !shard->cache->folder.is_moved &&
+                         !storage_has_client(shard->cache->folder.storage);
+    return entry->etag[0] && is_comparable ? expected : NULL;
+}
+
+/* Closes an unpinned shard that holds files. */
+static bool close_file(struct shard_cache *cache) {
+    process_lock();
+    bool is_closed = file_budget_close_oldest();
+    process_unlock();
+    return is_closed || (cache->disk_cache && close_oldest(cache));
+}
+
+static recmap_status open_source(struct open_shard *shard, const char *name, recmap_error *error) {
+    struct shard_cache *cache = shard->cache;
+    struct remote_identity identity;
+    const struct remote_identity *expected = find_expected(&identity, shard);
+    recmap_error local;
+    recmap_status status;
+    /* Closing another shard helps only if it is not mapped: mapped ones hold no files. */
+    do
+        status =
+            shard_folder_open(&shard->source, &cache->folder, name, shard->path, expected, &local);
+    while (status == RECMAP_IO && local.system_errno == EMFILE && close_file(cache));
+    if (status != RECMAP_OK && error) *error = local;
+    if (status == RECMAP_IO) shard_folder_advise(&cache->folder, name, error);
+    return status;
+}
+
+/* Opens a second descriptor for direct reads, because one with O_DIRECT cannot be read at
+ * arbitrary bytes. If that fails, the shard is read through the page cache. */
+static void open_direct(struct open_shard *shard, const char *name, const struct file_stat *first) {
+    struct file_stat second;
+    int fd;
+    struct source *source;
+    if (shard_folder_open(&source, &shard->cache->folder, name, shard->path, NULL, NULL) !=
+        RECMAP_OK)
+        return;
+    if (source_take_file(&fd, source, NULL) != RECMAP_OK) return;
+    if (file_get_stat(&second, fd, shard->path, NULL) == RECMAP_OK &&
+        file_is_same(&second, first) && file_pass_cache(&shard->direct_alignment, fd))
+        shard->direct_fd = fd;
+    else file_close(fd);
+}
+
+/* Whether the source is certainly the indexed version, judging by what is known without reading it.
+ * `entry` is that of the last part of the file. */
+static bool is_same_version(const struct source *source, const struct shard_entry *entry) {
+    if (source->stat.size != entry->file_size) return false;
+    if (source->etag[0] && entry->etag[0]) return !strcmp(source->etag, entry->etag);
+    return source->stat.mtime_ns == entry->mtime_ns;
+}
+
+/* Whether damage of what is read is found without checksums of the cache. */
+static bool finds_damage(const struct open_shard *shard) {
+    const struct index_shard *indexed = &index_shards(shard->cache->index)[shard->shard_index];
+    return shard->cache->options.checks_data && indexed->framing->check_payload &&
+           indexed->entry.compression == COMPRESSION_NONE;
+}
+
+static void keep_on_disk(struct open_shard *shard) {
+    if (shard->cache->disk_cache && shard->source && shard->source->fd < 0)
+        cached_source_replace(&shard->source, shard->cache->disk_cache, !finds_damage(shard));
+}
+
+/* Opens the source and compares it with the entry of the index before anything of it is used. Parts
+ * that were opened before a failure stay in `shard`, which the caller closes. */
+static recmap_status open_shard_file(struct open_shard *shard, recmap_error *error) {
+    const struct shard_entry *entry = entry_of(shard->cache, shard->shard_index);
+    shard->path = shard_folder_find_path(&shard->cache->folder, entry->path);
+    if (!shard->path) return fail_memory(error);
+    RETURN_IF_FAILED(open_source(shard, entry->path, error));
+    /* Loading a shard may close its source. */
+    struct file_stat stat = shard->source->stat;
+    bool is_same = is_same_version(shard->source, last_part_of(shard->cache, shard->shard_index));
+    bool is_larger = stat.size > entry->file_size;
+    shard->stat = stat;
+    RETURN_IF_FAILED(check_size(shard, &stat, error));
+    if (!is_same && is_larger) RETURN_IF_FAILED(check_end(shard, error));
+    RETURN_IF_FAILED(index_points(&shard->points, shard->cache->index, shard->shard_index, error));
+    if (entry->compression != COMPRESSION_NONE && !(shard->waypoints = waypoints_create()))
+        return fail_memory(error);
+    load(shard, entry);
+    RETURN_IF_FAILED(check_opened(shard, is_same, error));
+    shard->is_judged = !is_same || (shard->source && shard->source->etag[0] && entry->etag[0]);
+    if (shard->source && shard->source->fd >= 0 && entry->compression == COMPRESSION_NONE &&
+        shard->cache->options.access == RECMAP_ACCESS_DIRECT)
+        open_direct(shard, entry->path, &stat);
+    keep_on_disk(shard);
+    return RECMAP_OK;
+}
+
+static bool is_over_limit(const struct shard_cache *cache) {
+    return cache->open_count > cache->limit;
+}
+
+/* Files of a shard that is never closed before its cache are not counted: they could not be closed
+ * for others. */
+static unsigned count_files(const struct open_shard *shard) {
+    if (!shard->cache->evicts) return 0;
+    return (unsigned)(shard->source && shard->source->fd >= 0) + (unsigned)(shard->direct_fd >= 0);
+}
+
+/* Puts a newly opened shard into the cache, pinned. If another thread was faster, its shard is used
+ * instead. Returns the shard to close, or NULL. */
+static struct open_shard *publish(struct open_shard **shard, struct shard_cache *cache) {
+    struct open_shard *surplus = NULL;
+    process_lock();
+    struct shard_slot *slot = &cache->slots[(*shard)->shard_index];
+    struct open_shard *other = slot->opened;
+    if (other) {
+        surplus = *shard;
+        *shard = other;
+        if (cache->evicts && other->pins++ == 0) remove_idle(other);
+    } else {
+        assert(!(*shard)->is_temporary);
+        (*shard)->pins = 1;
+        cache->open_count++;
+        file_budget_add(&(*shard)->files, count_files(*shard));
+        atomic_store_explicit(&slot->opened, *shard, memory_order_release);
+        if (cache->evicts && is_over_limit(cache)) surplus = evict_oldest(cache);
+    }
+    process_unlock();
+    return surplus;
+}
+
+static bool pin_if_open(struct open_shard **shard, struct shard_cache *cache,
+                        uint32_t shard_index) {
+    assert(shard_index < cache->shard_count);
+    struct shard_slot *slot = &cache->slots[shard_index];
+    if (!cache->evicts) {
+        struct open_shard *opened = atomic_load_explicit(&slot->opened, memory_order_acquire);
+        if (opened) *shard = opened;
+        return opened != NULL;
+    }
+    process_lock();
+    struct open_shard *opened = slot->opened;
+    if (opened && opened->pins++ == 0) remove_idle(opened);
+    process_unlock();
+    if (opened) *shard = opened;
+    return opened != NULL;
+}
+
+static void release_pin(struct record_pin *pin) {
+    shard_cache_unpin((struct open_shard *)pin);
+}
+
+struct record_pin *open_shard_record_pin(struct open_shard *shard) {
+    return shard->cache->evicts ? &shard->pin : NULL;
+}
+
+/* Whether the shard's file is open only because it could not be mapped. In a cache that never
+ * closes shards, many of these would use up the process's file descriptors, so such a shard is
+ * closed when it is unpinned. That is safe: records are copied from it. */
+static bool must_be_temporary(const struct open_shard *shard) {
+    const struct shard_cache *cache = shard->cache;
+    return shard->source && shard->source->fd >= 0 && !cache->evicts &&
+           cache->options.access == RECMAP_ACCESS_MAP;
+}
+
+/* The shard is opened without holding the lock. Two threads may open the same one; `publish` keeps
+ * the first and returns the other to be closed. */
+recmap_status shard_cache_pin(struct open_shard **shard, struct shard_cache *cache,
+                              uint32_t shard_index, recmap_error *error) {
+    if (pin_if_open(shard, cache, shard_index)) return RECMAP_OK;
+    struct open_shard *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
+    *fresh = (struct open_shard){.pin = {release_pin},
+                                 .cache = cache,
+                                 .shard_index = shard_index,
+                                 .direct_fd = -1,
+                                 .files = {.close = close_for_files}};
+    fresh->mapped.shard = fresh;
+    recmap_status status = open_shard_file(fresh, error);
+    if (status != RECMAP_OK) {
+        open_shard_destroy(fresh);
+        return status;
+    }
+    fresh->is_temporary = must_be_temporary(fresh);
+    if (!fresh->is_temporary) open_shard_destroy(publish(&fresh, cache));
+    *shard = fresh;
+    return RECMAP_OK;
+}
+
+void shard_cache_unpin(struct open_shard *shard) {
+    struct shard_cache *cache = shard->cache;
+    if (shard->is_temporary) {
+        open_shard_destroy(shard);
+        return;
+    }
+    if (!cache->evicts) return;
+    struct open_shard *surplus = NULL;
+    process_lock();
+    assert(shard->pins > 0);
+    if (--shard->pins == 0) {
+        add_idle(shard);
+        if (is_over_limit(cache)) surplus = evict_oldest(cache);
+    }
+    process_unlock();
+    open_shard_destroy(surplus);
+}
+
+const uint8_t *open_shard_bytes(const struct open_shard *shard) {
+    return shard->mapped.data;
+}
+
+const struct shard_window *open_shard_window(const struct open_shard *shard) {
+    return &shard->mapped;
+}
+
+/* Converts a range of the inflated image into the range of the file that it is inflated from. */
+static void find_in_file(const struct open_shard *shard, uint64_t *offset, uint64_t *size) {
+    if (!is_compressed(shard) || !*size) return;
+    struct span_source source = source_of(shard);
+    uint64_t first = span_at(&source, *offset), last = span_at(&source, *offset + *size - 1);
+    /* Which compressed bytes of a long span are needed is not known. */
+    bool is_long = span_end(&source, last) - span_begin(&source, first) > SPAN_WHOLE_MAX;
+    *offset = span_file_begin(&source, first);
+    *size = is_long ? 0 : span_file_end(&source, last) - *offset;
+}
+
+bool open_shard_was_cut(const struct open_shard *shard) {
+    return image_was_cut(&shard->image);
+}
+
+bool open_shard_is_resident(const struct open_shard *shard, uint64_t offset, uint64_t size) {
+    find_in_file(shard, &offset, &size);
+    /* An object is not in memory, but counts as if it were: asking the kernel for it is no help. */
+    if (shard->source)
+        return shard->source->fd < 0 || file_is_resident(shard->source->fd, offset, size);
+    return !shard->image.map || map_is_resident(shard->image.map, offset, size);
+}
+
+void open_shard_will_need(const struct open_shard *shard, uint64_t offset, uint64_t size) {
+    find_in_file(shard, &offset, &size);
+    if (shard->source && shard->source->fd >= 0) file_will_need(shard->source->fd, offset, size);
+    else if (shard->image.map) map_advise(shard->image.map, offset, size, MAP_ADVICE_WILL_NEED);
+}
+
+void open_shard_expect_random(struct open_shard *shard) {
+    if (atomic_load_explicit(&shard->expects_random, memory_order_relaxed)) return;
+    atomic_store_explicit(&shard->expects_random, true, memory_order_relaxed);
+    /* Spans are read sequentially. */
+    if (is_compressed(shard)) return;
+    if (shard->source && shard->source->fd >= 0) file_expect_random(shard->source->fd);
+    else if (shard->image.map)
+        map_advise(shard->image.map, 0, shard->image.size, MAP_ADVICE_RANDOM);
+}
+
+int open_shard_direct(uint32_t *alignment, const struct open_shard *shard) {
+    if (shard->direct_fd >= 0) *alignment = shard->direct_alignment;
+    return shard->direct_fd;
+}
+
+static struct span_reader reader_of(const struct open_shard *shard) {
+    return (struct span_reader){shard->cache->spans, source_of(shard), shard->shard_index};
+}
+
+struct source *open_shard_distant_source(const struct open_shard *shard) {
+    bool is_distant = shard->source && shard->source->fd < 0 && !is_compressed(shard);
+    return is_distant ? shard->source : NULL;
+}
+
+bool open_shard_forget(const struct open_shard *shard, uint64_t offset, uint64_t size) {
+    if (!open_shard_is_remote(shard)) return false;
+    if (is_compressed(shard)) { /* which of its bytes are wrong is not known */
+        offset = 0;
+        size = shard->source->stat.size;
+    }
+    source_forget(shard->source, offset, size);
+    return true;
+}
+
+recmap_status open_shard_read(const struct open_shard *shard, void *data, size_t size,
+                              uint64_t offset, recmap_error *error) {
+    struct span_reader reader = reader_of(shard);
+    if (is_compressed(shard)) return span_read(&reader, data, size, offset, error);
+    if (shard->source) return source_read(shard->source, data, size, offset, error);
+    memcpy(data, shard->image.data + offset, size);
+    return RECMAP_OK;
+}
+
+recmap_status open_shard_read_frames(const struct open_shard *shard, uint8_t *data,
+                                     const struct index_place *places, size_t count,
+                                     recmap_error *error) {
+    struct span_reader reader = reader_of(shard);
+    return span_read_frames(&reader, data, places, count, error);
+}
+
+uint64_t shard_cache_span_keep_size(const struct shard_cache *cache) {
+    return span_cache_keep_size(cache->spans);
+}
+
+recmap_span_statistics shard_cache_span_statistics(const struct shard_cache *cache) {
+    return span_cache_statistics(cache->spans);
+}
+
+recmap_cache_statistics shard_cache_disk_statistics(const struct shard_cache *cache) {
+    recmap_cache_statistics found = {0, 0};
+    if (cache->disk_cache)
+        disk_cache_counts(&found.hit_count, &found.miss_count, cache->disk_cache);
+    return found;
+}

@@ -1,0 +1,216 @@
+#include "format/shards/index_name.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/error.h"
+#include "base/os/file.h"
+#include "format/shards/shard_name.h"
+#include "format/shards/shard_sets.h"
+#include "storage/protocol/url.h"
+
+/* The name of an index without .rmx, which the caller frees. NULL: the shards have none. */
+typedef recmap_status make_stem(char **stem, char *const *shards, size_t count,
+                                recmap_error *error);
+
+static bool is_digit(unsigned char c) {
+    return c >= '0' && c <= '9';
+}
+
+static bool is_letter(unsigned char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 0x80;
+}
+
+static bool is_word(unsigned char c) {
+    return is_digit(c) || is_letter(c);
+}
+
+/* Returns true if a word ends between the two characters. A number may follow letters. */
+static bool is_boundary(unsigned char last, unsigned char next) {
+    if (!is_word(last) || !is_word(next)) return true;
+    return is_letter(last) && is_digit(next);
+}
+
+/* The character of the name at `i`, or 0 at its end. */
+static unsigned char char_at(struct path_part name, size_t i) {
+    return i < name.size ? (unsigned char)name.start[i] : 0;
+}
+
+static size_t common_size(struct path_part a, struct path_part b) {
+    size_t size = 0;
+    while (size < a.size && size < b.size && a.start[size] == b.start[size]) size++;
+    return size;
+}
+
+static struct path_part name_of(const char *shard) {
+    struct set_label label;
+    set_label_init(&label, shard);
+    return label.name;
+}
+
+/* The size of a prefix without numbers at its end, which often tell files of one set apart. A
+ * number after a letter or a dot stays, as in fold2 and v1.0. */
+static size_t without_numbers(struct path_part prefix) {
+    size_t size = prefix.size;
+    for (;;) {
+        while (size && !is_word((unsigned char)prefix.start[size - 1])) size--;
+        size_t start = size;
+        while (start && is_digit((unsigned char)prefix.start[start - 1])) start--;
+        if (start &&
+            (is_word((unsigned char)prefix.start[start - 1]) || prefix.start[start - 1] == '.'))
+            return size;
+        if (start == size) return size;
+        size = start;
+    }
+}
+
+/* The words with which all names begin. The first loop finds the common prefix, the second where it
+ * ends within a word: there it is cut. */
+static struct path_part common_words(char *const *shards, size_t count) {
+    struct path_part prefix = name_of(shards[0]);
+    for (size_t i = 1; i < count; i++) prefix.size = common_size(prefix, name_of(shards[i]));
+    bool ends_word = true;
+    for (size_t i = 0; i < count && prefix.size; i++)
+        ends_word &= is_boundary((unsigned char)prefix.start[prefix.size - 1],
+                                 char_at(name_of(shards[i]), prefix.size));
+    while (prefix.size && !ends_word) {
+        prefix.size--;
+        ends_word = prefix.size && is_boundary((unsigned char)prefix.start[prefix.size - 1],
+                                               (unsigned char)prefix.start[prefix.size]);
+    }
+    prefix.size = without_numbers(prefix);
+    return prefix;
+}
+
+static bool is_equal(struct path_part a, struct path_part b) {
+    return a.size == b.size && !memcmp(a.start, b.start, a.size);
+}
+
+/* The compression suffix that all shards have; empty if they differ. */
+static struct path_part common_compression(char *const *shards, size_t count) {
+    struct set_label first, label;
+    set_label_init(&first, shards[0]);
+    for (size_t i = 1; i < count; i++) {
+        set_label_init(&label, shards[i]);
+        if (!is_equal(first.compression, label.compression)) return (struct path_part){"", 0};
+    }
+    return first.compression;
+}
+
+static recmap_status format_stem(char **stem, struct path_part name, const char *middle,
+                                 struct path_part type, struct path_part compression,
+                                 recmap_error *error) {
+    size_t size = name.size + strlen(middle) + type.size + compression.size + 1;
+    if (!name.size && !*middle) return RECMAP_OK;
+    *stem = malloc(size);
+    if (!*stem) return fail_memory(error);
+    snprintf(*stem, size, "%.*s%s%.*s%.*s", (int)name.size, name.start, middle, (int)type.size,
+             type.start, (int)compression.size, compression.start);
+    return RECMAP_OK;
+}
+
+/* The stem of one shard of a set. It keeps its number, so that it differs from that of the set. */
+static recmap_status make_shard_stem(char **stem, const struct set_label *label,
+                                     recmap_error *error) {
+    const struct set_member *member = &label->member;
+    char number[32] = "";
+    if (label->kind == SET_NUMBERED && member->count > 1)
+        snprintf(number, sizeof number, "%s%0*u-of-%0*u", label->name.size ? "-" : "",
+                 member->number_digits, member->number, member->digits, member->count);
+    return format_stem(stem, label->name, number, label->type, label->compression, error);
+}
+
+/* The stem of a set. The files of a split may have no words in common, or not its name. */
+static recmap_status make_set_stem(char **stem, const struct shard_set *set, char *const *shards,
+                                   size_t count, recmap_error *error) {
+    const struct set_label *label = &set->label;
+    if (count == 1) return make_shard_stem(stem, label, error);
+    if (label->kind == SET_NUMBERED)
+        return format_stem(stem, label->name, "", label->type, label->compression, error);
+    struct path_part words = common_words(shards, count), none = {"", 0};
+    if (label->kind == SET_SPLIT &&
+        (words.size < label->split.size || memcmp(words.start + words.size - label->split.size,
+                                                  label->split.start, label->split.size) != 0))
+        words = label->split;
+    return format_stem(stem, words, "", none, common_compression(shards, count), error);
+}
+
+/* The stem of several sets: the words that their names have in common. It differs from that of each
+ * set, so that their indexes do not replace each other. */
+static recmap_status make_joined_stem(char **stem, const struct shard_sets *sets,
+                                      char *const *shards, size_t count, recmap_error *error) {
+    struct path_part words = common_words(shards, count), none = {"", 0};
+    bool is_taken = false;
+    for (size_t i = 0; i < sets->count; i++) is_taken |= is_equal(words, sets->sets[i].label.name);
+    return format_stem(stem, words, is_taken && words.size ? "-all" : "", none,
+                       common_compression(shards, count), error);
+}
+
+static recmap_status make_new_stem(char **stem, char *const *shards, size_t count,
+                                   recmap_error *error) {
+    struct shard_sets sets;
+    RETURN_IF_FAILED(shard_sets_find(&sets, shards, count, error));
+    recmap_status status = sets.count == 1
+                               ? make_set_stem(stem, &sets.sets[0], shards, count, error)
+                               : make_joined_stem(stem, &sets, shards, count, error);
+    shard_sets_deinit(&sets);
+    return status;
+}
+
+static recmap_status make_old_stem(char **stem, char *const *shards, size_t count,
+                                   recmap_error *error) {
+    const char *first = path_name(shards[0]);
+    size_t size = count == 1 ? shard_name_stem_size(first) : strlen(first);
+    for (size_t i = 1; i < count; i++)
+        size = shard_name_common_size(first, size, path_name(shards[i]));
+    if (count > 1) size = shard_name_trim_size(first, size);
+    if (!size) return RECMAP_OK;
+    return (*stem = strndup(first, size)) ? RECMAP_OK : fail_memory(error);
+}
+
+/* The name of the folder of `path`, as a name for the data set. */
+static recmap_status copy_folder_name(char **name, const char *path, recmap_error *error) {
+    char *folder = path_folder(path);
+    if (!folder) return fail_memory(error);
+    char *resolved = NULL;
+    recmap_status status = path_resolve(&resolved, folder, error);
+    free(folder);
+    if (status != RECMAP_OK) return status;
+    /* The root folder has no name. */
+    *name = strdup(path_name(resolved)[0] ? path_name(resolved) : "shards");
+    free(resolved);
+    return *name ? RECMAP_OK : fail_memory(error);
+}
+
+/* The index is in the folder of the first shard. It cannot be written to a remote store: then it
+ * goes to the current folder. */
+static recmap_status write_path(char *path, size_t capacity, char *const *shards, size_t count,
+                                make_stem *make, recmap_error *error) {
+    char *stem = NULL;
+    RETURN_IF_FAILED(make(&stem, shards, count, error));
+    const char *first = shards[0];
+    if (!stem && url_is_url(first)) stem = strdup("shards");
+    else if (!stem) RETURN_IF_FAILED(copy_folder_name(&stem, first, error));
+    if (!stem) return fail_memory(error);
+    if (url_is_url(first)) first = path_name(first);
+    int folder_size = (int)(path_name(first) - first);
+    bool fits = (size_t)folder_size + strlen(stem) + sizeof ".rmx" <= capacity;
+    if (fits) snprintf(path, capacity, "%.*s%s.rmx", folder_size, first, stem);
+    free(stem);
+    if (fits) return RECMAP_OK;
+    fail(error, RECMAP_INVALID, "the name of its index would be too long");
+    fail_file(error, first);
+    fail_advise(error, "name the index with -o");
+    return RECMAP_INVALID;
+}
+
+recmap_status index_name_write(char *path, size_t capacity, char *const *shards, size_t count,
+                               recmap_error *error) {
+    return write_path(path, capacity, shards, count, make_new_stem, error);
+}
+
+recmap_status index_name_write_old(char *path, size_t capacity, char *const *shards, size_t count,
+                                   recmap_error *error) {
+    return write_path(path, capacity, shards, count, make_old_stem, error);
+}

@@ -1,0 +1,266 @@
+#include "format/shards/set_choice.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/error.h"
+#include "base/core/interrupt.h"
+#include "base/core/redact.h"
+
+enum { LABEL_WORK = 256 /* for the interrupt, in bytes: looking at a name */ };
+
+/* Of advice and lists of sets. A folder that does not fit is left out of advice. */
+enum { TITLE_SIZE = 180, ADVISED_SIZE = 300, LIST_SIZE = 800, LISTED_MAX = 5 };
+
+static void write_title(char title[TITLE_SIZE], const struct shard_set *set, bool has_folder) {
+    char text[TITLE_SIZE];
+    shard_set_write_title(text, sizeof text, set, has_folder);
+    redact_url(title, TITLE_SIZE, text);
+}
+
+/* Whether all sets are in one folder, which their titles then need not name. */
+static bool share_folder(const struct shard_sets *sets) {
+    for (size_t i = 1; i < sets->count; i++) {
+        struct path_part a = sets->sets[0].label.folder, b = sets->sets[i].label.folder;
+        if (a.size != b.size || memcmp(a.start, b.start, a.size) != 0) return false;
+    }
+    return true;
+}
+
+/* Writes "a@2.tfrecord (2 shards), b@4.tfrecord (3 of 4 shards)". */
+static void list_sets(char text[LIST_SIZE], const struct shard_sets *sets) {
+    size_t size = 0, listed = sets->count <= LISTED_MAX ? sets->count : LISTED_MAX - 1;
+    bool has_folder = !share_folder(sets);
+    text[0] = 0;
+    for (size_t i = 0; i < listed && size < LIST_SIZE; i++) {
+        const struct shard_set *set = &sets->sets[i];
+        char title[TITLE_SIZE], of[24] = "";
+        write_title(title, set, has_folder);
+        unsigned count = set->label.kind == SET_NUMBERED ? set->label.member.count : 0;
+        if (count > set->shard_count) snprintf(of, sizeof of, " of %u", count);
+        size += (size_t)snprintf(text + size, LIST_SIZE - size, "%s%s (%zu%s shard%s)",
+                                 i ? ", " : "", title, set->shard_count, of,
+                                 set->shard_count == 1 && !of[0] ? "" : "s");
+    }
+    if (listed < sets->count && size < LIST_SIZE)
+        snprintf(text + size, LIST_SIZE - size, " and %zu more", sets->count - listed);
+}
+
+/* The split that only this set has, for advice, or NULL. */
+static const char *find_own_split(const struct shard_sets *sets, size_t chosen) {
+    const char *split = set_label_find_split(&sets->sets[chosen].label);
+    for (size_t i = 0; split && i < sets->count; i++)
+        if (i != chosen && set_label_has_split(&sets->sets[i].label, split)) return NULL;
+    return split;
+}
+
+/* The set that advice names: the first that a split names, preferably train, or else the first. */
+static size_t choose_example(const struct shard_sets *sets, const char **split) {
+    size_t chosen = sets->count, named = sets->count;
+    *split = NULL;
+    for (size_t i = 0; i < sets->count && (!*split || strcmp(*split, "train") != 0); i++) {
+        const char *next = find_own_split(sets, i);
+        if (named == sets->count && shard_set_has_name(&sets->sets[i])) named = i;
+        if (!next || (*split && strcmp(next, "train") != 0)) continue;
+        *split = next;
+        chosen = i;
+    }
+    return chosen < sets->count ? chosen : named;
+}
+
+/* Writes how to choose one of the sets: pass `--split train`, or name it:
+ * 'robot/robot-train@2'. */
+static void write_choices(char text[ADVISED_SIZE], const struct shard_sets *sets) {
+    const char *split;
+    char by_split[64] = "", title[TITLE_SIZE];
+    size_t chosen = choose_example(sets, &split);
+    if (split) snprintf(by_split, sizeof by_split, "pass `--split %s`, or ", split);
+    if (chosen < sets->count && shard_set_has_name(&sets->sets[chosen])) {
+        write_title(title, &sets->sets[chosen], true);
+        snprintf(text, ADVISED_SIZE, "%sname it: '%s'", by_split, title);
+    } else snprintf(text, ADVISED_SIZE, "%sname its files", by_split);
+}
+
+static const char join_advice[] = "`--sets all` joins them";
+
+static recmap_status fail_folder(const char *name, const struct shard_sets *sets,
+                                 recmap_error *error) {
+    char list[LIST_SIZE], choices[ADVISED_SIZE];
+    list_sets(list, sets);
+    write_choices(choices, sets);
+    fail(error, RECMAP_INVALID, "the folder has %zu sets of shards: %s", sets->count, list);
+    fail_file(error, name);
+    fail_advise(error, "to read one, %s; %s", choices, join_advice);
+    return RECMAP_INVALID;
+}
+
+static recmap_status warn_of_pattern(struct path_list *warnings, const char *name,
+                                     const struct shard_sets *sets, recmap_error *error) {
+    enum { NAME_SIZE = 4096 };
+    char list[LIST_SIZE], choices[ADVISED_SIZE], *text = malloc(NAME_SIZE + LIST_SIZE + 600);
+    if (!text) return fail_memory(error);
+    list_sets(list, sets);
+    write_choices(choices, sets);
+    redact_url(text, NAME_SIZE, name);
+    size_t size = strlen(text);
+    snprintf(text + size, NAME_SIZE + LIST_SIZE + 600 - size,
+             ": the pattern matches %zu sets of shards, which are joined: %s. To read one, %s; "
+             "`--sets all` says that all are meant",
+             sets->count, list, choices);
+    return path_list_add(warnings, text) ? RECMAP_OK : fail_memory(error);
+}
+
+static recmap_status check_sets(const struct path_list *list, size_t first, const char *name,
+                                enum set_source source, struct path_list *warnings,
+                                recmap_error *error) {
+    struct shard_sets sets;
+    RETURN_IF_FAILED(shard_sets_find(&sets, list->paths + first, list->count - first, error));
+    recmap_status status = RECMAP_OK;
+    if (sets.count > 1)
+        status = source == SET_SOURCE_FOLDER ? fail_folder(name, &sets, error)
+                                             : warn_of_pattern(warnings, name, &sets, error);
+    shard_sets_deinit(&sets);
+    return status;
+}
+
+static recmap_status fail_split(const struct path_list *list, size_t first, const char *name,
+                                enum set_source source, const char *split, recmap_error *error) {
+    char text[LIST_SIZE];
+    struct shard_sets sets;
+    RETURN_IF_FAILED(shard_sets_find(&sets, list->paths + first, list->count - first, error));
+    list_sets(text, &sets);
+    shard_sets_deinit(&sets);
+    if (source == SET_SOURCE_NAME)
+        fail(error, RECMAP_INVALID, "is not of the split '%.100s'", split);
+    else fail(error, RECMAP_INVALID, "no set has the split '%.100s': there is %s", split, text);
+    fail_file(error, name);
+    fail_advise(error,
+                "a set has the split if it is named '%.100s', or if its name ends in -, _ "
+                "or . and that; check the name, or leave the split out",
+                split);
+    if (error) error->system_errno = ENOENT; /* bindings raise a fitting exception */
+    return RECMAP_INVALID;
+}
+
+/* Removes the paths from `first` on that lack the split. If all do, the list is unchanged. */
+static recmap_status keep_split(struct path_list *list, size_t first, const char *split,
+                                size_t *kept_count, recmap_error *error) {
+    size_t count = first;
+    struct set_label label;
+    *kept_count = 0;
+    for (size_t i = first; i < list->count; i++) {
+        set_label_init(&label, list->paths[i]);
+        *kept_count += set_label_has_split(&label, split);
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), LABEL_WORK, error));
+    }
+    if (!*kept_count) return RECMAP_OK;
+    for (size_t i = first; i < list->count; i++) {
+        char *path = list->paths[i];
+        set_label_init(&label, path);
+        if (set_label_has_split(&label, split)) list->paths[count++] = path;
+        else free(path);
+    }
+    list->count = count;
+    return RECMAP_OK;
+}
+
+recmap_status set_choice_apply(struct path_list *list, size_t first, const char *name,
+                               enum set_source source, const struct set_choice *choice,
+                               struct path_list *warnings, recmap_error *error) {
+    size_t kept_count;
+    if (choice->split) {
+        RETURN_IF_FAILED(keep_split(list, first, choice->split, &kept_count, error));
+        if (!kept_count) return fail_split(list, first, name, source, choice->split, error);
+    }
+    if (choice->joins_all || source == SET_SOURCE_NAME) return RECMAP_OK;
+    return check_sets(list, first, name, source, warnings, error);
+}
+
+/* FNV-1a. */
+static uint64_t hash_part(uint64_t hash, struct path_part part) {
+    for (size_t i = 0; i < part.size; i++)
+        hash = (hash ^ (unsigned char)part.start[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* The slot of a set with this folder and name, or the empty one where it would be. */
+static size_t *find_slot(const struct set_register *sets, const struct path_list *list,
+                         const struct set_label *label) {
+    uint64_t hash = hash_part(UINT64_C(0xcbf29ce484222325), label->folder);
+    size_t mask = sets->capacity - 1, i = (size_t)hash_part(hash, label->name) & mask;
+    for (; sets->slots[i]; i = (i + 1) & mask) {
+        struct set_label other;
+        set_label_init(&other, list->paths[sets->slots[i] - 1]);
+        if (!set_label_compare_names(&other, label)) break;
+    }
+    return &sets->slots[i];
+}
+
+static void add_to_register(struct set_register *sets, const struct path_list *list, size_t i) {
+    struct set_label label;
+    set_label_init(&label, list->paths[i]);
+    size_t *slot = find_slot(sets, list, &label);
+    if (*slot) return; /* the first one stays */
+    *slot = i + 1;
+    sets->slot_count++;
+}
+
+/* Makes room for the paths up to `end`, and at least as many empty slots. */
+static recmap_status grow_register(struct set_register *sets, const struct path_list *list,
+                                   size_t end, recmap_error *error) {
+    size_t needed = 2 * (sets->slot_count + end - sets->registered), capacity = 16;
+    if (needed <= sets->capacity) return RECMAP_OK;
+    while (capacity < needed) capacity *= 2;
+    struct set_register larger = {calloc(capacity, sizeof *larger.slots), capacity, 0, 0};
+    if (!larger.slots) return fail_memory(error);
+    for (size_t i = 0; i < sets->capacity; i++)
+        if (sets->slots[i]) add_to_register(&larger, list, sets->slots[i] - 1);
+    larger.registered = sets->registered;
+    free(sets->slots);
+    *sets = larger;
+    return RECMAP_OK;
+}
+
+static recmap_status fail_copies(const struct set_label *old, const struct set_label *new,
+                                 const char *name, recmap_error *error) {
+    char titles[2][TITLE_SIZE];
+    const struct set_label *labels[2] = {old, new};
+    for (int i = 0; i < 2; i++) {
+        struct shard_set set = {.label = *labels[i], .shard_count = 1};
+        if (set.label.kind == SET_NUMBERED) set.largest = set.label.member.number;
+        write_title(titles[i], &set, false);
+    }
+    fail(error, RECMAP_INVALID, "the list has two copies of one set: %s and %s", titles[0],
+         titles[1]);
+    fail_file(error, name);
+    fail_advise(error, "leave one out; %s", join_advice);
+    return RECMAP_INVALID;
+}
+
+recmap_status set_register_check(struct set_register *sets, const struct path_list *list,
+                                 size_t first, const char *name, recmap_error *error) {
+    if (!first) return RECMAP_OK;
+    RETURN_IF_FAILED(grow_register(sets, list, first, error));
+    for (; sets->registered < first; sets->registered++) {
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), LABEL_WORK, error));
+        add_to_register(sets, list, sets->registered);
+    }
+    for (size_t i = first; i < list->count; i++) {
+        struct set_label label, old;
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), LABEL_WORK, error));
+        set_label_init(&label, list->paths[i]);
+        size_t slot = *find_slot(sets, list, &label);
+        if (!slot) continue;
+        set_label_init(&old, list->paths[slot - 1]);
+        if (set_label_is_copy(&old, &label)) return fail_copies(&old, &label, name, error);
+    }
+    return RECMAP_OK;
+}
+
+void set_register_clear(struct set_register *sets) {
+    free(sets->slots);
+    *sets = (struct set_register)SET_REGISTER_INIT;
+}

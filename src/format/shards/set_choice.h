@@ -1,0 +1,46 @@
+/* Which sets are taken from a folder, from a pattern, or from a list of names. */
+#ifndef RECMAP_FORMAT_SHARDS_SET_CHOICE_H
+#define RECMAP_FORMAT_SHARDS_SET_CHOICE_H
+
+#include "base/os/list.h"
+#include "format/shards/shard_sets.h"
+
+struct set_choice {
+    char *split;    /* take only files whose names have it (set_label_has_split); NULL: any */
+    bool joins_all; /* several sets are meant */
+};
+
+/* How a name led to shards. */
+enum set_source {
+    SET_SOURCE_NAME,    /* of a file or of a set: it is meant */
+    SET_SOURCE_PATTERN, /* several sets are a warning */
+    SET_SOURCE_FOLDER   /* several sets are an error */
+};
+
+/* Removes the paths from `first` on that the choice excludes. `name` led to them. Adds to
+ * `warnings` if a pattern matches several sets. Errors: INVALID if a folder has several sets,
+ * listing them, or if no path has the split; CANCELLED; NO_MEMORY. */
+recmap_status set_choice_apply(struct path_list *list, size_t first, const char *name,
+                               enum set_source source, const struct set_choice *choice,
+                               struct path_list *warnings, recmap_error *error);
+
+/* The names of the sets in a list, to find one that is listed twice. */
+struct set_register {
+    size_t *slots; /* a hash table of indexes in the list, plus 1; 0: empty */
+    size_t capacity;
+    size_t slot_count;
+    size_t registered; /* the first paths of the list */
+};
+
+#define SET_REGISTER_INIT                                                                          \
+    { NULL, 0, 0, 0 }
+
+/* Compares the paths from `first` on, to which `name` led, with those before them. Errors: INVALID
+ * if both have copies of a set, such as x@2 and x@4, or x.tfrecord and x.tfrecord.gz; NO_MEMORY. */
+recmap_status set_register_check(struct set_register *sets, const struct path_list *list,
+                                 size_t first, const char *name, recmap_error *error);
+
+/* Call this after paths were removed from the list. */
+void set_register_clear(struct set_register *sets);
+
+#endif

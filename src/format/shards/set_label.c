@@ -1,0 +1,158 @@
+#include "format/shards/set_label.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/os/file.h"
+
+static const char *const record_suffixes[] = {".tfrecord", ".tfrecords", ".recordio", NULL};
+
+static const char *const compression_suffixes[] = {".gz",  ".gzip", ".zlib", ".deflate",
+                                                   ".bz2", ".xz",   ".zst",  NULL};
+
+/* Suffixes that stay in the name of a set, but may follow the name of a split. */
+static const char *const type_suffixes[] = {".tfrec", ".record", ".records", ".ofrecord", ".tar",
+                                            ".bin",   ".dat",    ".txt",     ".jsonl",    ".ndjson",
+                                            ".csv",   ".tsv",    NULL};
+
+static const char *const splits[] = {"train", "test", "validation", "val", "dev", "eval", NULL};
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+static bool is_separator(char c) {
+    return c == '-' || c == '_' || c == '.';
+}
+
+static bool part_ends_in(struct path_part part, const char *end) {
+    size_t size = strlen(end);
+    return part.size >= size && !strncasecmp(part.start + part.size - size, end, size);
+}
+
+/* Cuts one of the suffixes off, but of a name not all that follows its first dots. Returns the
+ * suffix. */
+static struct path_part cut_suffix(struct path_part *part, const char *const *suffixes,
+                                   bool is_name) {
+    for (; *suffixes; suffixes++) {
+        size_t size = strlen(*suffixes);
+        if (!part_ends_in(*part, *suffixes)) continue;
+        if (is_name && strspn(part->start, ".") >= part->size - size) continue;
+        part->size -= size;
+        return (struct path_part){part->start + part->size, size};
+    }
+    return (struct path_part){part->start + part->size, 0};
+}
+
+/* Returns true if the part is the word, or ends in it after a separator. */
+static bool part_has_word(struct path_part part, const char *word) {
+    size_t size = strlen(word);
+    if (!size || !part_ends_in(part, word)) return false;
+    return part.size == size || is_separator(part.start[part.size - size - 1]);
+}
+
+static struct path_part without_number(struct path_part part) {
+    size_t size = part.size;
+    while (size && is_digit(part.start[size - 1])) size--;
+    if (size == part.size) return part;
+    if (size && is_separator(part.start[size - 1])) size--;
+    return (struct path_part){part.start, size};
+}
+
+/* The name of a loose file up to where the name of a split would end. */
+static struct path_part stem_of(struct path_part name) {
+    cut_suffix(&name, type_suffixes, true);
+    return name;
+}
+
+static void find_split(struct set_label *label) {
+    struct path_part stem = without_number(stem_of(label->name));
+    for (size_t i = 0; splits[i]; i++) {
+        if (!part_has_word(stem, splits[i])) continue;
+        size_t size = strlen(splits[i]);
+        label->kind = SET_SPLIT;
+        label->split = (struct path_part){stem.start + stem.size - size, size};
+        return;
+    }
+}
+
+/* The suffixes may precede or follow the number: x.tfrecord-0-of-2.gz, x-0-of-2.tfrecord.gz. */
+static void divide_numbered(struct set_label *label) {
+    const struct set_member *member = &label->member;
+    label->name.size = member->stem_size - label->folder.size;
+    while (label->name.size && is_separator(label->name.start[label->name.size - 1]))
+        label->name.size--;
+    label->type = (struct path_part){member->end, strlen(member->end)};
+    struct path_part *last = label->type.size ? &label->type : &label->name;
+    label->compression = cut_suffix(last, compression_suffixes, last == &label->name);
+    cut_suffix(&label->type, record_suffixes, false);
+    cut_suffix(&label->name, record_suffixes, true);
+}
+
+void set_label_init(struct set_label *label, const char *path) {
+    const char *file = path_name(path);
+    struct path_part none = {path + strlen(path), 0};
+    *label = (struct set_label){.path = path, .type = none, .split = none};
+    label->folder = (struct path_part){path, (size_t)(file - path)};
+    label->name = (struct path_part){file, strlen(file)};
+    if (set_member_parse(&label->member, path)) {
+        label->kind = SET_NUMBERED;
+        divide_numbered(label);
+        return;
+    }
+    label->compression = cut_suffix(&label->name, compression_suffixes, true);
+    cut_suffix(&label->name, record_suffixes, true);
+    find_split(label);
+}
+
+static int compare_sizes(struct path_part a, struct path_part b) {
+    return (a.size > b.size) - (a.size < b.size);
+}
+
+static int compare_parts(struct path_part a, struct path_part b) {
+    int order = compare_sizes(a, b);
+    return order ? order : memcmp(a.start, b.start, a.size);
+}
+
+int set_label_compare_sets(const struct set_label *a, const struct set_label *b) {
+    if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
+    if (a->kind == SET_LOOSE) return 0;
+    if (a->kind == SET_NUMBERED) return set_member_compare_sets(&a->member, &b->member);
+    int order = compare_parts(a->folder, b->folder);
+    if (!order) order = compare_sizes(a->split, b->split);
+    return order ? order : strncasecmp(a->split.start, b->split.start, a->split.size);
+}
+
+int set_label_compare_names(const struct set_label *a, const struct set_label *b) {
+    int order = compare_parts(a->folder, b->folder);
+    if (!order) order = compare_parts(a->name, b->name);
+    return order ? order : compare_parts(a->type, b->type);
+}
+
+static struct path_part plain_file(const struct set_label *label) {
+    const char *start = label->name.start;
+    return (struct path_part){start, (size_t)(label->compression.start - start)};
+}
+
+int set_label_compare_files(const struct set_label *a, const struct set_label *b) {
+    int order = compare_parts(a->folder, b->folder);
+    return order ? order : compare_parts(plain_file(a), plain_file(b));
+}
+
+bool set_label_is_copy(const struct set_label *a, const struct set_label *b) {
+    if (a->kind == SET_NUMBERED || b->kind == SET_NUMBERED)
+        return !set_label_compare_names(a, b) && set_label_compare_sets(a, b) != 0;
+    return !set_label_compare_files(a, b) && compare_parts(a->compression, b->compression) != 0;
+}
+
+bool set_label_has_split(const struct set_label *label, const char *split) {
+    struct path_part name = label->name, stem = stem_of(name);
+    if (part_has_word(name, split) || part_has_word(stem, split)) return true;
+    return label->kind != SET_NUMBERED && part_has_word(without_number(stem), split);
+}
+
+const char *set_label_find_split(const struct set_label *label) {
+    for (size_t i = 0; splits[i]; i++)
+        if (set_label_has_split(label, splits[i])) return splits[i];
+    return NULL;
+}

@@ -1,0 +1,52 @@
+/* What the name of a file says about the set of shards that the file belongs to. Pure.
+ *
+ * Files NAME-K-of-N are the shards of the set NAME. A file without -of-N whose name is, or ends in,
+ * that of a split (train, test, ...) belongs to the set of this split; a number at the end, as in
+ * train-01, does not matter. Other files are loose: those that are found together are one set. */
+#ifndef RECMAP_FORMAT_SHARDS_SET_LABEL_H
+#define RECMAP_FORMAT_SHARDS_SET_LABEL_H
+
+#include "format/shards/set_name.h"
+
+enum set_kind { SET_LOOSE, SET_SPLIT, SET_NUMBERED };
+
+/* A part of a path. */
+struct path_part {
+    const char *start;
+    size_t size;
+};
+
+/* All parts point into the path. */
+struct set_label {
+    enum set_kind kind;
+    const char *path;
+    struct path_part folder;      /* with its slash at the end; may be empty */
+    struct path_part name;        /* without -K-of-N and the suffixes of records and compression */
+    struct path_part type;        /* of a numbered file: any other suffix, such as .tar */
+    struct path_part compression; /* such as .gz; may be empty */
+    struct path_part split;       /* SET_SPLIT: the name of the split, a part of `name` */
+    struct set_member member;     /* SET_NUMBERED */
+};
+
+void set_label_init(struct set_label *label, const char *path);
+
+/* Orders files by their sets: 0 for two files of one set. Loose files are equal. */
+int set_label_compare_sets(const struct set_label *a, const struct set_label *b);
+
+/* Orders files by folder and name: 0 for two files of one set, or of two copies of a set. */
+int set_label_compare_names(const struct set_label *a, const struct set_label *b);
+
+/* Orders files without a number by folder and by all of their name but the compression suffix. */
+int set_label_compare_files(const struct set_label *a, const struct set_label *b);
+
+/* Returns true for files of two copies of a set: x-0-of-2 and x-0-of-4, or x.tfrecord and
+ * x.tfrecord.gz, in one folder. */
+bool set_label_is_copy(const struct set_label *a, const struct set_label *b);
+
+/* Returns true if the name is `split`, or ends in it after a hyphen, an underscore or a dot. */
+bool set_label_has_split(const struct set_label *label, const char *split);
+
+/* Returns the split that is usual (train, test, ...) and that the name has, or NULL. */
+const char *set_label_find_split(const struct set_label *label);
+
+#endif

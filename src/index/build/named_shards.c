@@ -1,0 +1,164 @@
+#include "index/build/named_shards.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/error.h"
+#include "base/core/interrupt.h"
+#include "base/core/sort.h"
+#include "base/os/file.h"
+#include "index/build/replay.h"
+#include "index/tables/grown.h"
+#include "index/tables/rebuild_advice.h"
+#include "storage/protocol/url.h"
+
+enum { NAME_WORK = 256 /* for the interrupt, in bytes: copying a name */ };
+
+struct named_shard {
+    char *path;           /* absolute, or a URL */
+    size_t sequence;      /* among the shards of all parts, in their order */
+    size_t part;          /* its index */
+    uint32_t shard_index; /* in the part's index */
+};
+
+static const struct index_shard *last_shard(const struct build_part *part) {
+    return &index_shards(part->grown)[part->grown_shard];
+}
+
+uint64_t build_part_start(const struct build_part *part) {
+    return part->grown ? last_shard(part)->entry.file_size : 0;
+}
+
+const struct framing *build_part_framing(const struct build_part *part,
+                                         const struct framing *framing) {
+    return part->grown ? last_shard(part)->framing : framing;
+}
+
+static recmap_status fail_twice(const char *path, recmap_error *error) {
+    fail(error, RECMAP_INVALID, "the shard is named twice, or is in the index already");
+    fail_file(error, path);
+    fail_advise(error, "name each shard once; to append, name only the new shards");
+    return RECMAP_INVALID;
+}
+
+static int compare_shards(const void *a, const void *b) {
+    const struct named_shard *left = *(struct named_shard *const *)a;
+    const struct named_shard *right = *(struct named_shard *const *)b;
+    int order = strcmp(left->path, right->path);
+    return order ? order : (left->sequence > right->sequence) - (left->sequence < right->sequence);
+}
+
+static size_t shard_count_of(const struct build_part *part) {
+    return part->index ? (size_t)index_manifest(part->index)->shard_count : 1;
+}
+
+static recmap_status add_names(struct named_shard *names, size_t *count,
+                               const struct build_part *parts, size_t part_index,
+                               recmap_error *error) {
+    const struct build_part *part = &parts[part_index];
+    for (size_t i = 0; i < shard_count_of(part); i++) {
+        char *path = part->index ? replay_shard_path(&index_shards(part->index)[i], part->resolved)
+                                 : strdup(part->resolved);
+        if (!path) return fail_memory(error);
+        names[*count] = (struct named_shard){path, *count, part_index, (uint32_t)i};
+        ++*count;
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), NAME_WORK, error));
+    }
+    return RECMAP_OK;
+}
+
+/* A shard of the same size did not grow: it is named by mistake. */
+static recmap_status check_source(const struct build_part *part, struct source *source,
+                                  recmap_error *error) {
+    const struct index_shard *shard = last_shard(part);
+    if (source->stat.size == shard->entry.file_size) return fail_twice(part->resolved, error);
+    recmap_status status = index_check_grown(part->grown, part->grown_shard, source, error);
+    if (status != RECMAP_STALE) return status;
+    index_advise_rebuild(error, part->grown, (struct rebuild_option){NULL, NULL},
+                         "write new records to new shards; or restore the indexed file, or build "
+                         "the index again with ");
+    return status;
+}
+
+static recmap_status check_grown(const struct build_part *part, recmap_error *error) {
+    int fd;
+    struct source *source = NULL;
+    if (url_is_url(part->resolved)) return fail_twice(part->resolved, error);
+    RETURN_IF_FAILED(file_open(&fd, part->resolved, error));
+    RETURN_IF_FAILED(source_open_file(&source, fd, part->resolved, error));
+    recmap_status status = check_source(part, source, error);
+    source_close(source);
+    return status;
+}
+
+/* Two entries of the same path: parts of a file in one index, or a shard of an index that is named
+ * again. */
+static recmap_status match(struct build_part *parts, const struct named_shard *previous,
+                           const struct named_shard *shard, recmap_error *error) {
+    struct build_part *part = &parts[shard->part];
+    const struct build_part *indexed = &parts[previous->part];
+    if (previous->part == shard->part && part->index) return RECMAP_OK;
+    if (part->index || !indexed->index) return fail_twice(shard->path, error);
+    part->grown = indexed->index;
+    part->grown_shard = previous->shard_index;
+    return check_grown(part, error);
+}
+
+static recmap_status match_sorted(struct build_part *parts, struct named_shard **sorted,
+                                  size_t count, recmap_error *error) {
+    RETURN_IF_FAILED(sort_items(sorted, count, sizeof *sorted, compare_shards, error));
+    for (size_t i = 1; i < count; i++)
+        if (!strcmp(sorted[i - 1]->path, sorted[i]->path))
+            RETURN_IF_FAILED(match(parts, sorted[i - 1], sorted[i], error));
+    return RECMAP_OK;
+}
+
+static int compare_path(const void *path, const void *shard) {
+    return strcmp(path, (*(struct named_shard *const *)shard)->path);
+}
+
+static recmap_status fail_link(const struct build_part *part, recmap_error *error) {
+    fail(error, RECMAP_INVALID, "the shard is named twice: by this link and as %.800s",
+         part->target);
+    fail_file(error, part->resolved);
+    fail_advise(error, "name each shard once; to append, name only the new shards");
+    return RECMAP_INVALID;
+}
+
+/* Rejects a link to a file that is a shard itself. Several links may lead to one file: shards of
+ * the same bytes, such as empty ones, are one file in the cache of a hub. */
+static recmap_status check_targets(const struct build_part *parts, size_t part_count,
+                                   struct named_shard *const *sorted, size_t count,
+                                   recmap_error *error) {
+    for (size_t i = 0; i < part_count; i++)
+        if (parts[i].target &&
+            bsearch(parts[i].target, sorted, count, sizeof *sorted, compare_path))
+            return fail_link(&parts[i], error);
+    return RECMAP_OK;
+}
+
+/* Pointers are sorted, because an interrupted sort may leave items twice. */
+static recmap_status match_names(struct build_part *parts, size_t part_count,
+                                 struct named_shard *names, size_t count, recmap_error *error) {
+    struct named_shard **sorted = malloc((count + 1) * sizeof *sorted);
+    if (!sorted) return fail_memory(error);
+    for (size_t i = 0; i < count; i++) sorted[i] = &names[i];
+    recmap_status status = match_sorted(parts, sorted, count, error);
+    if (status == RECMAP_OK) status = check_targets(parts, part_count, sorted, count, error);
+    free(sorted);
+    return status;
+}
+
+recmap_status named_shards_match(struct build_part *parts, size_t count, recmap_error *error) {
+    size_t total = 0, name_count = 0;
+    for (size_t i = 0; i < count; i++) total += shard_count_of(&parts[i]);
+    struct named_shard *names = calloc(total + 1, sizeof *names);
+    if (!names) return fail_memory(error);
+    recmap_status status = RECMAP_OK;
+    for (size_t i = 0; status == RECMAP_OK && i < count; i++)
+        status = add_names(names, &name_count, parts, i, error);
+    if (status == RECMAP_OK) status = match_names(parts, count, names, name_count, error);
+    for (size_t i = 0; i < name_count; i++) free(names[i].path);
+    free(names);
+    return status;
+}

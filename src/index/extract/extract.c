@@ -1,0 +1,328 @@
+#include "index/extract/extract.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/error.h"
+#include "base/text/json.h"
+#include "index/extract/counting.h"
+#include "index/extract/missing_advice.h"
+#include "index/tables/ids.h"
+#include "index/tables/lifted.h"
+#include "parse/example/example.h"
+#include "parse/example/single_value.h"
+
+/* Columns of one index. The values of one record fit on the stack. */
+enum { COLUMNS_MAX = 64 };
+
+struct extractor {
+    bool reads_records; /* false: there are no ids, columns or counts */
+    bool has_ids;
+    size_t column_count;
+    recmap_extract_fn extract; /* NULL: features of tf.Example */
+    void *context;
+    bool *are_required; /* whether a column has no default */
+    char **names;       /* of the id, if there is one, then of the columns */
+    size_t name_count;
+    size_t plain_id_size; /* of the name of the id if it is a feature, else 0 */
+    struct counting *counting;
+    struct example_names *compiled; /* what is looked up in a tf.Example: `names`, unless there is a
+                                       callback; then the counted features */
+};
+
+/* The features of one record, in the order of the names. */
+struct looked_up {
+    struct example_feature features[1 + COLUMNS_MAX + COUNTED_FEATURES_MAX];
+};
+
+static recmap_status copy_names(struct extractor *extractor, const recmap_index_options *options,
+                                recmap_error *error) {
+    const char *id = options->id_feature;
+    extractor->names = calloc(extractor->column_count + 1, sizeof *extractor->names);
+    extractor->are_required = calloc(extractor->column_count + 1, sizeof *extractor->are_required);
+    if (!extractor->names || !extractor->are_required) return fail_memory(error);
+    if (id) extractor->names[extractor->name_count++] = strdup(id);
+    for (size_t i = 0; i < extractor->column_count; i++) {
+        extractor->names[extractor->name_count++] = strdup(options->lifts[i].name);
+        extractor->are_required[i] = !options->lifts[i].default_value &&
+                                     !options->lifts[i].is_nullable;
+    }
+    for (size_t i = 0; i < extractor->name_count; i++)
+        if (!extractor->names[i]) return fail_memory(error);
+    if (id && !extractor->extract) extractor->plain_id_size = strlen(id);
+    return RECMAP_OK;
+}
+
+/* Ids, columns and counts are looked up together, in one pass over the record. */
+static recmap_status compile_names(struct extractor *extractor, recmap_error *error) {
+    const char *looked_up[1 + COLUMNS_MAX + COUNTED_FEATURES_MAX];
+    size_t count = 0, counted_count = counting_feature_count(extractor->counting);
+    for (size_t i = 0; !extractor->extract && i < extractor->name_count; i++)
+        looked_up[count++] = extractor->names[i];
+    for (size_t i = 0; i < counted_count; i++)
+        looked_up[count++] = counting_name(extractor->counting, i);
+    return example_names_create(&extractor->compiled, looked_up, count, error);
+}
+
+static bool is_utf8(const char *text) {
+    return utf8_valid((const uint8_t *)text, strlen(text));
+}
+
+/* Names that begin with @ are reserved. The search for duplicates is quadratic, in at most
+ * COLUMNS_MAX names. */
+static recmap_status check_lifts(const recmap_lift *lifts, size_t count, recmap_error *error) {
+    if (count > COLUMNS_MAX)
+        return fail(error, RECMAP_INVALID, "%zu columns to lift; the maximum is %d", count,
+                    (int)COLUMNS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        if (!lifts[i].name || !lifts[i].name[0] || lifts[i].name[0] == '@' ||
+            !is_utf8(lifts[i].name))
+            return fail(
+                error, RECMAP_INVALID,
+                "\"%s\" cannot be the name of a column: it is empty, begins with @ or is not UTF-8",
+                lifts[i].name ? lifts[i].name : "");
+        if (lifts[i].default_value && !is_utf8(lifts[i].default_value))
+            return fail(error, RECMAP_INVALID, "the default of the column \"%s\" is not UTF-8",
+                        lifts[i].name);
+        for (size_t j = 0; j < i; j++)
+            if (!strcmp(lifts[i].name, lifts[j].name))
+                return fail(error, RECMAP_INVALID, "column \"%s\" is lifted twice", lifts[i].name);
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status set_names(struct extractor *extractor, const recmap_index_options *options,
+                               recmap_error *error) {
+    RETURN_IF_FAILED(copy_names(extractor, options, error));
+    RETURN_IF_FAILED(counting_create(&extractor->counting, options, error));
+    return compile_names(extractor, error);
+}
+
+recmap_status extractor_create(struct extractor **extractor, const recmap_index_options *options,
+                               recmap_error *error) {
+    static const recmap_index_options nothing = RECMAP_INDEX_OPTIONS_INIT;
+    if (!options) options = &nothing;
+    RETURN_IF_FAILED(check_lifts(options->lifts, options->lift_count, error));
+    struct extractor *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
+    fresh->has_ids = options->id_feature != NULL;
+    fresh->column_count = options->lift_count;
+    fresh->extract = options->extract;
+    fresh->context = options->extract_context;
+    recmap_status status = set_names(fresh, options, error);
+    fresh->reads_records = fresh->has_ids || fresh->column_count || options->counted_feature_count;
+    if (status == RECMAP_OK) *extractor = fresh;
+    else extractor_destroy(fresh);
+    return status;
+}
+
+void extractor_destroy(struct extractor *extractor) {
+    if (!extractor) return;
+    for (size_t i = 0; extractor->names && i < extractor->name_count; i++)
+        free(extractor->names[i]);
+    free(extractor->names);
+    free(extractor->are_required);
+    counting_destroy(extractor->counting);
+    example_names_destroy(extractor->compiled);
+    free(extractor);
+}
+
+bool extractor_has_ids(const struct extractor *extractor) {
+    return extractor->has_ids;
+}
+
+size_t extractor_column_count(const struct extractor *extractor) {
+    return extractor->column_count;
+}
+
+size_t extractor_counted_count(const struct extractor *extractor) {
+    return counting_feature_count(extractor->counting);
+}
+
+/* The single value of a feature; type NONE if it has none. */
+static recmap_status single_value(recmap_value *value, const struct example_feature *feature,
+                                  const char *name, const char *use, recmap_error *error) {
+    if (feature->count > 1) {
+        fail(error, RECMAP_FEATURE, "feature \"%s\" has %" PRIu64 " values; %s takes exactly one",
+             name, feature->count, use);
+        fail_advise(error, "choose another feature");
+        return RECMAP_FEATURE;
+    }
+    *value = example_feature_first(feature);
+    return RECMAP_OK;
+}
+
+static bool is_id_type(recmap_type type) {
+    return type != RECMAP_TYPE_FLOAT && type != RECMAP_TYPE_FLOAT64;
+}
+
+static recmap_status fail_id_type(const char *name, recmap_error *error) {
+    fail(error, RECMAP_FEATURE, "feature \"%s\" holds floats; an id is bytes or int64", name);
+    fail_advise(error, "choose another feature for --id");
+    return RECMAP_FEATURE;
+}
+
+/* Looks up all features in one pass over the record. */
+static recmap_status look_up(struct looked_up *target, const struct extractor *extractor,
+                             const uint8_t *data, size_t size, recmap_error *error) {
+    struct example_fault fault;
+    if (example_lookup(target->features, extractor->compiled, data, size, &fault)) return RECMAP_OK;
+    fail(error, RECMAP_FEATURE, "is not a tf.Example: %s at byte %" PRIu64 " of its data",
+         fault.reason, fault.offset);
+    fail_advise(error, "%s",
+                extractor->extract
+                    ? "index such records without --count"
+                    : "index such records without --id, --lift and --count, or with a callback in "
+                      "C");
+    return RECMAP_FEATURE;
+}
+
+/* The features are in the order of the names: the id first, if there is one, then the columns. */
+static recmap_status read_example(recmap_value *id, recmap_value *columns,
+                                  const struct extractor *extractor, const struct looked_up *target,
+                                  recmap_error *error) {
+    const struct example_feature *next = target->features;
+    char *const *name = extractor->names;
+    if (extractor->has_ids) {
+        RETURN_IF_FAILED(single_value(id, next, *name, "an id", error));
+        if (!is_id_type(id->type)) return fail_id_type(*name, error);
+        next++, name++;
+    }
+    for (size_t i = 0; i < extractor->column_count; i++, next++, name++)
+        RETURN_IF_FAILED(single_value(&columns[i], next, *name, "a column", error));
+    return RECMAP_OK;
+}
+
+static bool is_type(recmap_type type) {
+    return type == RECMAP_TYPE_NONE || type == RECMAP_TYPE_INT64 || type == RECMAP_TYPE_FLOAT ||
+           type == RECMAP_TYPE_BYTES || type == RECMAP_TYPE_FLOAT64;
+}
+
+/* Asks the application's callback for the id and the columns of a record, and checks what it
+ * returned. */
+static recmap_status call_callback(recmap_value *id, recmap_value *columns,
+                                   const struct extractor *extractor, const uint8_t *data,
+                                   size_t size, recmap_error *error) {
+    recmap_record record = {data, size, RECMAP_NO_RECORD, NULL};
+    char message[256] = "";
+    recmap_status status = extractor->extract(extractor->context, &record,
+                                              extractor->has_ids ? id : NULL, columns,
+                                              extractor->column_count, message, sizeof message);
+    message[sizeof message - 1] = 0;
+    /* The callback belongs to the application: its results are checked like bytes from a file. */
+    if (recmap_status_name(status)[0] == '?') status = RECMAP_INVALID;
+    if (status != RECMAP_OK)
+        return fail(error, status, "the callback that reads ids and columns failed: %s",
+                    message[0] ? message : recmap_status_text(status));
+    bool has_types = is_type(id->type);
+    for (size_t i = 0; i < extractor->column_count; i++) has_types &= is_type(columns[i].type);
+    if (!has_types)
+        return fail(error, RECMAP_INVALID,
+                    "the callback that reads ids and columns returned a value of unknown type");
+    return is_id_type(id->type) ? RECMAP_OK : fail_id_type("id", error);
+}
+
+static recmap_status read_values(recmap_value *id, recmap_value *columns,
+                                 const struct extractor *extractor, const struct looked_up *target,
+                                 const uint8_t *data, size_t size, recmap_error *error) {
+    id->type = RECMAP_TYPE_NONE;
+    for (size_t i = 0; i < extractor->column_count; i++) columns[i].type = RECMAP_TYPE_NONE;
+    return extractor->extract ? call_callback(id, columns, extractor, data, size, error)
+                              : read_example(id, columns, extractor, target, error);
+}
+
+static recmap_status fail_verdict(enum run_verdict verdict, const char *name, recmap_type type,
+                                  recmap_type before, recmap_error *error) {
+    switch (verdict) {
+    case RUN_OK: return RECMAP_OK;
+    case RUN_NO_MEMORY: return fail_memory(error);
+    case RUN_OTHER_TYPE:
+        fail(error, RECMAP_FEATURE,
+             "feature \"%s\" is of type %s here and of type %s in earlier records", name,
+             recmap_type_name(type), recmap_type_name(before));
+        fail_advise(error, "a lifted feature must have one type in all records");
+        break;
+    case RUN_TOO_LONG:
+        fail(error, RECMAP_FEATURE, "feature \"%s\" is longer than %d bytes", name,
+             (int)COLUMN_BYTES_MAX);
+        fail_advise(error, "lift short values only; read long ones from the records");
+        break;
+    }
+    return RECMAP_FEATURE;
+}
+
+/* The packer finds out whether a missing value is an error. As it does not have the record, the
+ * advice is written here, once per run. */
+static void advise_missing(const struct extractor *extractor, struct record_run *run,
+                           const recmap_value *columns, const uint8_t *data, size_t size) {
+    if (extractor->extract || run->advice[0]) return;
+    for (size_t i = 0; i < extractor->column_count; i++) {
+        if (columns[i].type != RECMAP_TYPE_NONE || !extractor->are_required[i]) continue;
+        missing_advice_write(run->advice, sizeof run->advice,
+                             extractor->names[i + extractor->has_ids], data, size);
+        run->advised = run->count - 1;
+        return;
+    }
+}
+
+static recmap_status add_values(const struct extractor *extractor, struct record_run *run,
+                                const struct looked_up *target, const uint8_t *data, size_t size,
+                                recmap_error *error) {
+    recmap_value id, columns[COLUMNS_MAX];
+    RETURN_IF_FAILED(read_values(&id, columns, extractor, target, data, size, error));
+    if (id.type != RECMAP_TYPE_NONE) run_set_id(run, id_hash(&id));
+    for (size_t i = 0; i < extractor->column_count; i++) {
+        enum run_verdict verdict = run_set_column(run, i, &columns[i]);
+        if (verdict != RUN_OK)
+            return fail_verdict(verdict, extractor->names[i + extractor->has_ids], columns[i].type,
+                                run->columns[i].type, error);
+    }
+    advise_missing(extractor, run, columns, data, size);
+    return RECMAP_OK;
+}
+
+/* The counted features follow the id and the columns, which with a callback are not looked up. */
+static recmap_status add_counts(const struct extractor *extractor, struct record_run *run,
+                                const struct looked_up *target, const uint8_t *data, size_t size,
+                                recmap_error *error) {
+    uint64_t counts[COUNTED_FEATURES_MAX];
+    size_t count = counting_feature_count(extractor->counting);
+    const struct example_feature *features = target->features +
+                                             (extractor->extract ? 0 : extractor->name_count);
+    if (!count) return RECMAP_OK;
+    RETURN_IF_FAILED(counting_read(counts, extractor->counting, features, data, size, error));
+    for (size_t i = 0; i < count; i++)
+        if (!run_set_count(run, i, counts[i])) return fail_memory(error);
+    return RECMAP_OK;
+}
+
+/* A function of its own, because the room for all features is too large to reserve for records of
+ * which nothing is read. */
+static recmap_status lift_values(const struct extractor *extractor, struct record_run *run,
+                                 const uint8_t *data, size_t size, recmap_error *error) {
+    struct looked_up found;
+    if (example_names_count(extractor->compiled))
+        RETURN_IF_FAILED(look_up(&found, extractor, data, size, error));
+    if (extractor->has_ids || extractor->column_count)
+        RETURN_IF_FAILED(add_values(extractor, run, &found, data, size, error));
+    return add_counts(extractor, run, &found, data, size, error);
+}
+
+recmap_status extractor_lift(const struct extractor *extractor, struct record_run *run,
+                             const uint8_t *data, size_t size, recmap_error *error) {
+    if (!extractor->reads_records) return RECMAP_OK;
+    return lift_values(extractor, run, data, size, error);
+}
+
+recmap_status extractor_read_id(recmap_value *id, const struct extractor *extractor,
+                                const uint8_t *data, size_t size, recmap_error *error) {
+    recmap_value columns[COLUMNS_MAX];
+    struct looked_up found;
+    if (extractor->plain_id_size &&
+        example_single_value(id, extractor->names[0], extractor->plain_id_size, data, size) &&
+        is_id_type(id->type))
+        return RECMAP_OK;
+    if (!extractor->extract) RETURN_IF_FAILED(look_up(&found, extractor, data, size, error));
+    return read_values(id, columns, extractor, &found, data, size, error);
+}

@@ -1,0 +1,95 @@
+#include "index/tables/grown.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/core/error.h"
+#include "base/core/plural.h"
+
+bool index_shard_can_grow(const struct index_shard *shard) {
+    return shard->entry.compression == COMPRESSION_NONE && shard->framing->can_grow;
+}
+
+static recmap_status fail_grown(const struct index_shard *shard, const struct source *source,
+                                const char *difference, recmap_error *error) {
+    fail(error, RECMAP_STALE,
+         "the shard changed since it was indexed: it has %" PRIu64 " byte%s, it had %" PRIu64
+         ", and %s",
+         source->stat.size, plural(source->stat.size), shard->entry.file_size, difference);
+    fail_file(error, source->name);
+    return RECMAP_STALE;
+}
+
+/* Parses a record at its place. One byte more is read, as far as there is one: a record whose end
+ * is not marked, such as a line without a line feed, then has another size. */
+static recmap_status read_frame(struct frame *frame, bool *is_good, const struct index_shard *shard,
+                                const struct index_place *place, struct source *source,
+                                enum frame_check check, recmap_error *error) {
+    size_t size = (size_t)place->frame_size +
+                  (place->offset + place->frame_size < source->stat.size);
+    uint8_t *bytes = malloc(size + 1);
+    if (!bytes) return fail_memory(error);
+    recmap_status status = source_read(source, bytes, size, place->offset, error);
+    *is_good = status == RECMAP_OK &&
+               shard->framing->parse(frame, shard->framing, bytes, size, check, NULL) == FRAME_GOOD;
+    *is_good = *is_good && frame->size == place->frame_size;
+    free(bytes);
+    return status;
+}
+
+/* Compares the record with the check of a sample, or, without one, verifies all of it. */
+static recmap_status check_record(struct index_file *index, const struct index_shard *shard,
+                                  uint64_t record_index, const uint32_t *expected,
+                                  struct source *source, recmap_error *error) {
+    struct index_place place;
+    struct frame frame = {0};
+    bool is_good = false;
+    RETURN_IF_FAILED(index_locate(&place, index, shard->first_record + record_index, error));
+    RETURN_IF_FAILED(read_frame(&frame, &is_good, shard, &place, source,
+                                expected ? FRAME_CHECK_STORED : FRAME_CHECK_ALL, error));
+    if (is_good && (!expected || frame.check == *expected)) return RECMAP_OK;
+    fail_grown(shard, source, "its content differs", error);
+    fail_at(error, NULL, shard->first_record + record_index, place.offset);
+    return RECMAP_STALE;
+}
+
+/* Damage at the end may be a record that was written only in part and is whole now. */
+static bool ends_with_record(const struct index_file *index, const struct index_shard *shard) {
+    const struct damage_entry *damages = index_damages(index) + shard->first_damage;
+    if (!shard->entry.record_count) return shard->entry.size == shard->entry.start;
+    if (!shard->entry.damage_count) return true;
+    const struct damage_entry *last = &damages[shard->entry.damage_count - 1];
+    return last->offset + last->length < shard->entry.size;
+}
+
+recmap_status index_check_end(struct index_file *index, uint32_t shard_index, struct source *source,
+                              recmap_error *error) {
+    const struct index_shard *shard = &index_shards(index)[shard_index];
+    uint64_t count = shard->entry.record_count;
+    return count ? check_record(index, shard, count - 1, NULL, source, error) : RECMAP_OK;
+}
+
+static recmap_status check_samples(struct index_file *index, const struct index_shard *shard,
+                                   struct source *source, recmap_error *error) {
+    const struct shard_identity *identity = &shard->entry.identity;
+    for (size_t i = 0; i < identity->sample_count; i++) {
+        uint64_t record_index = i * identity->sample_step;
+        if (record_index >= shard->entry.record_count) break;
+        RETURN_IF_FAILED(
+            check_record(index, shard, record_index, &identity->samples[i], source, error));
+    }
+    return RECMAP_OK;
+}
+
+recmap_status index_check_grown(struct index_file *index, uint32_t shard_index,
+                                struct source *source, recmap_error *error) {
+    const struct index_shard *shard = &index_shards(index)[shard_index];
+    if (!index_shard_can_grow(shard))
+        return fail_grown(shard, source, "of such a file, new records cannot be read alone", error);
+    RETURN_IF_FAILED(check_samples(index, shard, source, error));
+    RETURN_IF_FAILED(index_check_end(index, shard_index, source, error));
+    return ends_with_record(index, shard)
+               ? RECMAP_OK
+               : fail_grown(shard, source, "its last record was not whole", error);
+}

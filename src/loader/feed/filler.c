@@ -1,0 +1,199 @@
+#include "loader/feed/filler.h"
+
+#include <stdlib.h>
+
+#include <recmap/rows.h>
+
+#include "base/core/array.h"
+#include "base/core/bytes.h"
+#include "base/core/error.h"
+#include "base/os/process.h"
+#include "dataset/batch/parse.h"
+#include "dataset/batch/probe.h"
+#include "loader/feed/rows_filler.h"
+
+/* After this many bad records in a row the data is unusable, so no further substitute is tried. */
+enum { SUBSTITUTE_TRIES = 65536 };
+
+void filled_batch_clear(struct filled_batch *result) {
+    free(result->skipped);
+    *result = (struct filled_batch){.batch = result->batch};
+}
+
+void filler_deinit(struct filler *filler) {
+    direct_reader_destroy(filler->reader);
+    filler->reader = NULL;
+    recmap_batch_destroy(filler->single);
+    filler->single = NULL;
+    free(filler->numbers);
+    filler->numbers = NULL;
+    filler->capacity = 0;
+}
+
+static bool add_skipped(struct filled_batch *result, const recmap_skipped *skipped) {
+    if (!array_reserve(&result->skipped, &result->skipped_capacity, result->skipped_count + 1,
+                       sizeof *result->skipped))
+        return false;
+    result->skipped[result->skipped_count++] = *skipped;
+    return true;
+}
+
+static bool gives_rows(const recmap_deal *deal) {
+    return recmap_order_row_width(deal->order) > 0;
+}
+
+/* Whether this record is bad: it is damaged, or it cannot be parsed. Other failures are returned. A
+ * row, given by its position, is bad if a record of it is. */
+static recmap_status probe(bool *is_bad, struct filler *filler, const recmap_deal *deal,
+                           uint64_t number, recmap_error *error) {
+    if (gives_rows(deal)) return rows_probe(is_bad, filler, deal, number, error);
+    recmap_status status = dataset_probe(is_bad, filler->dataset, number, error);
+    if (status != RECMAP_OK || *is_bad || !filler->parser) return status;
+    if (!filler->single) RETURN_IF_FAILED(recmap_batch_create(&filler->single, error));
+    status = recmap_dataset_parse(filler->single, filler->dataset, filler->parser, &number, 1,
+                                  RECMAP_PARSE_RAISE, error);
+    if (status != RECMAP_CORRUPT && status != RECMAP_FEATURE) return status;
+    *is_bad = true;
+    return RECMAP_OK;
+}
+
+/* Finds the next position, wrapping at the end of the epoch, whose record is good. If none of the
+ * records that were tried is good, `is_found` and `number` are unchanged. */
+static recmap_status find_substitute(uint64_t *number, bool *is_found, struct filler *filler,
+                                     const recmap_deal *deal, uint64_t position,
+                                     recmap_error *error) {
+    uint64_t count = recmap_order_count(deal->order);
+    uint64_t tries = min_u64(count - 1, SUBSTITUTE_TRIES);
+    for (uint64_t i = 1; i <= tries; i++) {
+        uint64_t next = (position + i) % count, candidate = next;
+        bool is_bad;
+        if (!gives_rows(deal))
+            RETURN_IF_FAILED(
+                recmap_order_at(&candidate, deal->order, deal->epoch, &next, 1, error));
+        RETURN_IF_FAILED(probe(&is_bad, filler, deal, candidate, error));
+        if (is_bad) continue;
+        *number = candidate;
+        *is_found = true;
+        return RECMAP_OK;
+    }
+    return RECMAP_OK;
+}
+
+/* Checks one record of the step. If it is bad, it is listed as skipped, and `number` becomes its
+ * substitute if the policy asks for one. `keep` is set to whether `number` stays in the batch. */
+static recmap_status check_record(bool *keep, struct filled_batch *result, struct filler *filler,
+                                  const recmap_deal *deal, uint64_t position, uint64_t *number,
+                                  recmap_error *error) {
+    recmap_error found;
+    bool is_bad, is_replaced = false;
+    recmap_status status = probe(&is_bad, filler, deal, *number, &found);
+    *keep = true;
+    if (status != RECMAP_OK && error) *error = found;
+    if (status != RECMAP_OK || !is_bad) return status;
+    recmap_skipped bad = {deal->epoch, position, *number, RECMAP_NO_RECORD};
+    if (filler->policy == RECMAP_BAD_RECORD_SUBSTITUTE) {
+        RETURN_IF_FAILED(find_substitute(number, &is_replaced, filler, deal, position, error));
+        if (!is_replaced && error) *error = found;
+        if (!is_replaced) return found.status;
+        bad.substitute = *number;
+    }
+    *keep = is_replaced;
+    if (gives_rows(deal)) RETURN_IF_FAILED(rows_name_skipped(&bad, deal, error));
+    return add_skipped(result, &bad) ? RECMAP_OK : fail_memory(error);
+}
+
+static recmap_status parse(struct filled_batch *result, struct filler *filler,
+                           recmap_error *error) {
+    if (!filler->parser) return RECMAP_OK;
+    uint64_t started_ns = clock_ns();
+    recmap_status status = dataset_parse_batch(result->batch, filler->dataset, filler->parser,
+                                               RECMAP_PARSE_RAISE, error);
+    result->parse_ns += clock_ns() - started_ns;
+    if (status != RECMAP_OK) recmap_batch_clear(result->batch);
+    return status;
+}
+
+/* Gathers and parses the first `count` of the filler's numbers. */
+static recmap_status gather_and_parse(struct filled_batch *result, struct filler *filler,
+                                      const recmap_deal *deal, size_t count, recmap_error *error) {
+    if (gives_rows(deal))
+        return rows_fill(result->batch, filler, deal, filler->numbers, count, error);
+    RETURN_IF_FAILED(
+        recmap_dataset_gather(result->batch, filler->dataset, filler->numbers, count, error));
+    return parse(result, filler, error);
+}
+
+/* Called when a batch failed because of a bad record: checks its records one by one and gathers
+ * those that are good. */
+static recmap_status gather_good(struct filled_batch *result, struct filler *filler,
+                                 const recmap_deal *deal, const recmap_share *share,
+                                 recmap_error *error) {
+    size_t good = 0;
+    for (size_t i = 0; i < (size_t)share->count; i++) {
+        uint64_t position = (share->first + i) % recmap_order_count(deal->order);
+        bool keep;
+        uint64_t number = filler->numbers[i];
+        RETURN_IF_FAILED(check_record(&keep, result, filler, deal, position, &number, error));
+        if (keep) filler->numbers[good++] = number;
+    }
+    return gather_and_parse(result, filler, deal, good, error);
+}
+
+static uint64_t sum_sizes(const recmap_batch *batch) {
+    const recmap_record *records = recmap_batch_records(batch);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < recmap_batch_count(batch); i++) sum += records[i].size;
+    return sum;
+}
+
+/* Puts the numbers of this rank's records, or the positions of its rows, into `filler->numbers`. */
+static recmap_status list_numbers(recmap_share *share, struct filler *filler,
+                                  const struct epoch_step *step, recmap_error *error) {
+    RETURN_IF_FAILED(recmap_deal_share(share, &step->deal, step->step, filler->rank, error));
+    if (share->count > SIZE_MAX || !array_reserve(&filler->numbers, &filler->capacity,
+                                                  (size_t)share->count, sizeof *filler->numbers))
+        return fail_memory(error);
+    if (gives_rows(&step->deal)) {
+        uint64_t count = recmap_order_count(step->deal.order);
+        for (uint64_t i = 0; i < share->count; i++) filler->numbers[i] = (share->first + i) % count;
+        return RECMAP_OK;
+    }
+    return recmap_deal_numbers(filler->numbers, &step->deal, share, error);
+}
+
+void filler_start(struct filled_batch *result, struct filler *filler,
+                  const struct epoch_step *step) {
+    recmap_share share;
+    result->is_started =
+        !gives_rows(&step->deal) && list_numbers(&share, filler, step, NULL) == RECMAP_OK &&
+        direct_reader_start(filler->reader, result->batch, filler->numbers, (size_t)share.count);
+}
+
+/* Parses the step's records if they were read, else gathers and parses them. If one of them is
+ * bad, the loader's policy decides: the error is returned, or the batch is gathered again without
+ * the bad records. */
+static recmap_status fill(struct filled_batch *result, struct filler *filler,
+                          const struct epoch_step *step, bool was_read, recmap_error *error) {
+    recmap_error found;
+    recmap_share share;
+    recmap_status status = was_read ? parse(result, filler, &found) : RECMAP_OK;
+    if (was_read && status == RECMAP_OK) return RECMAP_OK;
+    RETURN_IF_FAILED(list_numbers(&share, filler, step, error));
+    if (!was_read)
+        status = gather_and_parse(result, filler, &step->deal, (size_t)share.count, &found);
+    bool is_bad_record = status == RECMAP_CORRUPT || status == RECMAP_FEATURE;
+    if (is_bad_record && filler->policy != RECMAP_BAD_RECORD_RAISE)
+        return gather_good(result, filler, &step->deal, &share, error);
+    if (status != RECMAP_OK && error) *error = found;
+    return status;
+}
+
+recmap_status filler_fill(struct filled_batch *result, struct filler *filler,
+                          const struct epoch_step *step, recmap_error *error) {
+    bool was_read = result->is_started && direct_reader_finish(filler->reader, result->batch);
+    result->is_started = false;
+    RETURN_IF_FAILED(fill(result, filler, step, was_read, error));
+    RETURN_IF_FAILED(epoch_step_state(&result->epoch, &result->position, step, error));
+    result->byte_count = sum_sizes(result->batch);
+    return RECMAP_OK;
+}

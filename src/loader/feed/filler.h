@@ -1,0 +1,50 @@
+/* A filler turns one step of an epoch into a batch: it finds the record numbers, reads the records,
+ * and skips or replaces bad ones. Each worker has its own filler; only one thread uses it. */
+#ifndef RECMAP_LOADER_FEED_FILLER_H
+#define RECMAP_LOADER_FEED_FILLER_H
+
+#include <recmap/loader.h>
+
+#include "dataset/batch/direct_reader.h"
+#include "loader/feed/epoch_cursor.h"
+
+/* The result of filling a step. */
+struct filled_batch {
+    recmap_batch *batch; /* NULL at the end of an epoch */
+    bool is_started;     /* its records are being read directly */
+    uint64_t epoch;      /* where a run resumes once the caller has this batch */
+    uint64_t position;
+    uint64_t byte_count;
+    uint64_t fill_ns; /* as in recmap_loader_statistics */
+    uint64_t parse_ns;
+    recmap_skipped *skipped;
+    size_t skipped_count;
+    size_t skipped_capacity;
+};
+
+/* Resets everything but the batch. */
+void filled_batch_clear(struct filled_batch *result);
+
+struct filler {
+    recmap_dataset *dataset;
+    uint32_t rank; /* whose share of each step is read */
+    recmap_bad_record policy;
+    const recmap_parser *parser;  /* NULL: records are not parsed */
+    struct direct_reader *reader; /* NULL: batches are gathered */
+    recmap_batch *single;         /* for checking one record; created on first use */
+    uint64_t *numbers;
+    size_t capacity;
+};
+
+void filler_deinit(struct filler *filler);
+
+/* Starts reading the step's records into `result->batch`, if there is a direct reader. */
+void filler_start(struct filled_batch *result, struct filler *filler,
+                  const struct epoch_step *step);
+
+/* Fills `result->batch`, which must not be NULL, with the records of the step. If
+ * filler_start was called, it must have been for the same step. */
+recmap_status filler_fill(struct filled_batch *result, struct filler *filler,
+                          const struct epoch_step *step, recmap_error *error);
+
+#endif

@@ -1,0 +1,109 @@
+/* The internals of a loader: workers run ahead of the caller and put filled batches into a ring of
+ * slots, one slot for each step of the epoch; the caller takes them strictly in order.
+ *
+ *   issued   steps that workers have started
+ *   taken    steps that the caller has taken; issued - taken never exceeds the number of slots
+ *
+ * Moving to another position (seek, load, retrying after an error) starts a new generation. A batch
+ * that was being filled for an older generation is discarded when it is ready. */
+#ifndef RECMAP_LOADER_FEED_LOADER_H
+#define RECMAP_LOADER_FEED_LOADER_H
+
+#include <stdatomic.h>
+
+#include <recmap/loader.h>
+
+#include "base/os/thread.h"
+#include "loader/feed/epoch_cursor.h"
+#include "loader/feed/filler.h"
+#include "loader/feed/readahead.h"
+
+/* The result of a step, until the caller takes it. */
+struct loader_slot {
+    bool is_ready;
+    recmap_status status;
+    recmap_error *error; /* why the step failed; NULL if there was no memory to store it */
+    struct filled_batch result;
+};
+
+/* The records with which the data set began before it grew. The epochs up to `last_epoch` are over
+ * them. */
+struct old_records {
+    recmap_order *order; /* NULL: there are none */
+    recmap_text order_text;
+    recmap_fingerprint fingerprint;
+    uint64_t count;
+    uint64_t last_epoch;
+};
+
+struct recmap_loader {
+    recmap_dataset *dataset;
+    recmap_order *order;
+    recmap_text order_text; /* its description */
+    struct old_records old;
+    recmap_order **retired; /* old orders that workers may still use */
+    size_t retired_count;
+    size_t retired_capacity;
+    recmap_loader_options options;
+    recmap_deal_options deal;
+    unsigned direct_depth; /* reads that each worker keeps in flight; 0: records are gathered */
+    atomic_long owner;     /* the process that started the workers; 0 before that */
+    struct worker_group workers;
+
+    /* Used by the calling thread only. */
+    uint64_t epoch;
+    uint64_t position;
+    bool must_restart;      /* an error was returned: start again from epoch and position */
+    recmap_batch *returned; /* the batch that the caller gave back, to be used again */
+
+    pthread_mutex_t lock;           /* guards everything below */
+    pthread_cond_t changed_work;    /* workers wait for it: a slot is free, or the loader closes */
+    pthread_cond_t changed_results; /* the caller waits for it: its slot is ready */
+    atomic_bool is_closing;         /* also read without the lock, while a batch is filled */
+    bool is_stuck; /* the next step could not be determined; its slot has the error */
+    uint64_t generation;
+    struct epoch_cursor cursor; /* at the next step to issue */
+    uint64_t prepared_epoch;    /* of a row order, the last one prepared ahead of time; 0: none */
+    struct readahead_state readahead;
+    uint64_t issued; /* in this generation, as `taken` */
+    uint64_t taken;
+    uint64_t wanted; /* steps that the caller took or waits for: past the limit of epochs, only
+                        these are issued */
+    struct loader_slot *slots; /* step n of the generation is in slot n % slot_count */
+    size_t slot_count;
+    bool is_awaited;           /* the caller sleeps until its slot is ready */
+    uint64_t awaited_since_ns; /* when it began to sleep */
+    recmap_batch **spares;     /* empty batches whose memory is used again */
+    size_t spare_count;
+    size_t spare_capacity;
+    recmap_loader_statistics statistics;
+    recmap_skipped *skipped;
+    size_t skipped_count;
+    size_t skipped_capacity;
+};
+
+/* Fails with INVALID in a forked child of the process that runs the workers. Must be called before
+ * taking any lock: in the child, a lock may be held by a thread that does not exist there. */
+recmap_status loader_check_process(const recmap_loader *loader, recmap_error *error);
+
+/* The main function of a worker thread; `context` is the loader. */
+void *loader_work(void *context);
+
+/* Keeps an empty batch for later use; NULL is ignored. The caller holds the lock. */
+void loader_add_spare(recmap_loader *loader, recmap_batch *batch);
+
+/* Empties a slot. The caller holds the lock. */
+void loader_clear_slot(recmap_loader *loader, struct loader_slot *slot);
+
+/* Checks that the order can be read from the data set. Errors: INVALID. */
+recmap_status loader_check_order(const recmap_dataset *dataset, const recmap_order *order,
+                                 const recmap_parser *parser, recmap_error *error);
+
+/* The order of an epoch. */
+const recmap_order *loader_order_of(const recmap_loader *loader, uint64_t epoch);
+
+/* Moves the loader to a position. An error leaves it where it was. */
+recmap_status loader_go_to(recmap_loader *loader, uint64_t epoch, uint64_t position,
+                           recmap_error *error);
+
+#endif

@@ -1,0 +1,28 @@
+/* Counters of what a loader has done so far. */
+#include <string.h>
+
+#include "base/core/bytes.h"
+#include "base/core/error.h"
+#include "loader/feed/loader.h"
+
+recmap_status recmap_loader_get_statistics(recmap_loader_statistics *statistics,
+                                           recmap_loader *loader, recmap_error *error) {
+    RETURN_IF_FAILED(loader_check_process(loader, error));
+    pthread_mutex_lock(&loader->lock);
+    *statistics = loader->statistics;
+    if (loader->readahead.is_cold) statistics->readahead_records = loader->readahead.window;
+    pthread_mutex_unlock(&loader->lock);
+    return RECMAP_OK;
+}
+
+recmap_status recmap_loader_get_skipped(recmap_skipped *skipped, size_t capacity, size_t *count,
+                                        recmap_loader *loader, size_t first, recmap_error *error) {
+    RETURN_IF_FAILED(loader_check_process(loader, error));
+    pthread_mutex_lock(&loader->lock);
+    size_t available = first < loader->skipped_count ? loader->skipped_count - first : 0;
+    size_t copied = (size_t)min_u64(available, capacity);
+    if (copied) memcpy(skipped, loader->skipped + first, copied * sizeof *skipped);
+    pthread_mutex_unlock(&loader->lock);
+    *count = copied;
+    return RECMAP_OK;
+}

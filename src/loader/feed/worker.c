@@ -1,0 +1,281 @@
+/* The threads of a loader: each takes the next step of the epoch, fills a batch, and puts it into
+ * the step's slot. */
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include <recmap/batch.h>
+#include <recmap/interrupt.h>
+#include <recmap/rows.h>
+
+#include "base/core/error.h"
+#include "base/os/process.h"
+#include "dataset/batch/batch.h"
+#include "loader/feed/loader.h"
+
+/* A step that a worker has taken, until its result is in the slot. */
+struct job {
+    struct epoch_step step;
+    uint64_t number; /* of the step, since the start of the generation */
+    uint64_t generation;
+    uint64_t started_ns;
+    recmap_status status;
+    recmap_error error;
+    struct filled_batch result;
+    struct readahead_plan plan;
+    struct thread_waits after;
+    bool prepares_next; /* the order's next epoch is to be prepared after this job */
+};
+
+static bool has_room(const recmap_loader *loader) {
+    if (loader->is_stuck || loader->issued - loader->taken >= loader->slot_count) return false;
+    return epoch_cursor_epoch(&loader->cursor) < loader->options.epoch_limit ||
+           loader->issued < loader->wanted;
+}
+
+/* Whether so few slots are free that the workers would soon have to wait. */
+static bool is_nearly_full(const recmap_loader *loader) {
+    uint64_t reserve = loader->slot_count / 4, threads = loader->options.thread_count;
+    if (reserve < (threads + 1) / 2) reserve = (threads + 1) / 2;
+    return loader->slot_count - (loader->issued - loader->taken) <= reserve;
+}
+
+/* Whether to wake the caller now. Waking costs as much as filling dozens of records. If the caller
+ * empties slots faster than workers fill them, it is woken once for several batches: while batches
+ * are filled quickly it sleeps until most slots are ready, but never longer than SLEEP_MAX_NS plus
+ * one batch. This cannot leave the caller asleep for good: a worker that decides not to wake it has
+ * room, so it or another one fills a further batch and decides again. */
+static bool must_wake_caller(const recmap_loader *loader, const struct job *job) {
+    enum { QUICK_NS = 100000, SLEEP_MAX_NS = 200000 };
+    const struct loader_slot *awaited = &loader->slots[loader->taken % loader->slot_count];
+    if (!loader->is_awaited || !awaited->is_ready) return false;
+    if (!loader->taken || awaited->status != RECMAP_OK || !has_room(loader)) return true;
+    if (loader->direct_depth || loader->readahead.is_cold || is_nearly_full(loader)) return true;
+    uint64_t now_ns = clock_ns();
+    return now_ns - job->started_ns > QUICK_NS || now_ns - loader->awaited_since_ns > SLEEP_MAX_NS;
+}
+
+/* Waits until a slot is free. Returns false if the loader closes. */
+static bool wait_for_room(recmap_loader *loader) {
+    if (!loader->is_closing && !has_room(loader)) {
+        uint64_t started_ns = clock_ns();
+        while (!loader->is_closing && !has_room(loader))
+            pthread_cond_wait(&loader->changed_work, &loader->lock);
+        loader->statistics.worker_wait_ns += clock_ns() - started_ns;
+    }
+    return !loader->is_closing;
+}
+
+/* Whether the worker that takes this step must prepare the next epoch: one of them does so, once,
+ * in the second half of an epoch of rows. */
+static bool must_prepare(recmap_loader *loader, const struct epoch_step *step) {
+    uint64_t next = step->deal.epoch + 1;
+    if (!recmap_order_row_width(loader->order) || loader->prepared_epoch == next ||
+        next >= loader->options.epoch_limit || step->step < step->deal.step_count / 2)
+        return false;
+    loader->prepared_epoch = next;
+    return true;
+}
+
+/* Takes the next step. The caller holds the lock. */
+static void take_step(struct job *job, recmap_loader *loader) {
+    job->result = (struct filled_batch){.batch = NULL};
+    assert(loader->issued - loader->taken < loader->slot_count);
+    job->generation = loader->generation;
+    job->number = loader->issued++;
+    job->started_ns = clock_ns();
+    readahead_plan_for(&job->plan, &loader->readahead, job->number);
+    job->status = epoch_cursor_next(&job->step, &loader->cursor, &job->error);
+    job->prepares_next = job->status == RECMAP_OK && must_prepare(loader, &job->step);
+    if (job->status != RECMAP_OK) loader->is_stuck = true;
+    else if (!job->step.is_end && loader->spare_count)
+        job->result.batch = loader->spares[--loader->spare_count];
+}
+
+/* The interrupt function of a batch that is being filled: requests to a remote store are repeated
+ * for minutes if the store does not answer, and a loader that closes must not wait for them. */
+static int must_stop(void *context) {
+    recmap_loader *loader = context;
+    return atomic_load_explicit(&loader->is_closing, memory_order_relaxed);
+}
+
+static recmap_status fill(struct job *job, recmap_loader *loader, struct filler *filler) {
+    if (job->step.is_end)
+        return epoch_step_state(&job->result.epoch, &job->result.position, &job->step, &job->error);
+    if (!job->result.batch) RETURN_IF_FAILED(recmap_batch_create(&job->result.batch, &job->error));
+    recmap_batch_set_interrupt(job->result.batch, must_stop, loader);
+    batch_set_allocator(job->result.batch, &loader->options.allocator);
+    uint64_t started_ns = clock_ns();
+    recmap_status status = filler_fill(&job->result, filler, &job->step, &job->error);
+    job->result.fill_ns = clock_ns() - started_ns;
+    /* The caller may keep the batch after the loader is destroyed. */
+    recmap_batch_set_interrupt(job->result.batch, NULL, NULL);
+    batch_set_allocator(job->result.batch, NULL);
+    return status;
+}
+
+/* Reports missing records to the other workers right away, not only after this batch is filled. */
+static void report_missing(recmap_loader *loader, const struct job *job) {
+    pthread_mutex_lock(&loader->lock);
+    readahead_learn_missing(&loader->readahead, &job->plan, &loader->cursor, loader->issued);
+    pthread_mutex_unlock(&loader->lock);
+}
+
+/* Asks the kernel for later records, then fills this job's batch. */
+static void do_job(struct job *job, recmap_loader *loader, struct filler *filler,
+                   struct readahead_room *room) {
+    if (job->plan.step_count) {
+        readahead_do(&job->plan, room, loader->dataset, loader->options.rank);
+        if (job->plan.asked_count) report_missing(loader, job);
+    }
+    if (job->plan.is_measured) job->plan.before = thread_get_waits();
+    job->status = fill(job, loader, filler);
+    if (job->plan.is_measured) job->after = thread_get_waits();
+}
+
+/* Stores the error of a failed job; its empty batch becomes a spare. */
+static void put_failed(recmap_loader *loader, struct loader_slot *slot, struct job *job) {
+    slot->error = malloc(sizeof *slot->error);
+    if (slot->error) *slot->error = job->error;
+    loader_add_spare(loader, job->result.batch);
+    job->result.batch = NULL;
+    filled_batch_clear(&job->result);
+}
+
+static void learn(recmap_loader *loader, const struct job *job) {
+    loader->statistics.fill_ns += job->result.fill_ns;
+    loader->statistics.parse_ns += job->result.parse_ns;
+    loader->statistics.readahead_count += job->plan.asked_count;
+    if (job->status == RECMAP_OK && job->plan.is_measured && job->result.batch)
+        readahead_learn_waits(&loader->readahead, &job->plan, &job->after,
+                              recmap_batch_count(job->result.batch), &loader->cursor,
+                              loader->issued);
+}
+
+/* Puts a finished job into its slot, or discards it if the loader has moved to another position
+ * since the job was taken. The caller holds the lock. */
+static void put_result(recmap_loader *loader, struct job *job) {
+    learn(loader, job);
+    if (job->generation != loader->generation) {
+        if (job->result.batch) recmap_batch_clear(job->result.batch);
+        loader_add_spare(loader, job->result.batch);
+        filled_batch_clear(&job->result);
+        return;
+    }
+    struct loader_slot *slot = &loader->slots[job->number % loader->slot_count];
+    assert(!slot->is_ready && job->number - loader->taken < loader->slot_count);
+    slot->is_ready = true;
+    slot->status = job->status;
+    if (job->status != RECMAP_OK) put_failed(loader, slot, job);
+    slot->result = job->result;
+    loader->statistics.batches_ready++;
+}
+
+/* The jobs of one worker, oldest first. There are several with a direct reader, so that the
+ * device has reads in flight while the worker finishes the oldest job. */
+enum { JOBS_MAX = 64 };
+struct job_queue {
+    struct job one; /* used instead of an array without a direct reader */
+    struct job *jobs;
+    unsigned capacity;
+    unsigned first, count;
+};
+
+static struct job *job_at(struct job_queue *queue, unsigned index) {
+    return &queue->jobs[(queue->first + index) % queue->capacity];
+}
+
+static void queue_init(struct job_queue *queue, struct filler *filler,
+                       const recmap_loader *loader) {
+    *queue = (struct job_queue){.jobs = &queue->one, .capacity = 1};
+    if (loader->direct_depth)
+        filler->reader = direct_reader_create(loader->dataset, loader->direct_depth);
+    struct job *more = filler->reader ? calloc(JOBS_MAX, sizeof *more) : NULL;
+    if (!more) return;
+    queue->jobs = more;
+    queue->capacity = JOBS_MAX;
+}
+
+/* Called when the loader closes: waits for the reads in flight and discards their batches. */
+static void queue_deinit(struct job_queue *queue, struct filler *filler) {
+    if (filler->reader) direct_reader_stop(filler->reader);
+    for (unsigned i = 0; i < queue->count; i++) {
+        struct filled_batch *result = &job_at(queue, i)->result;
+        if (result->is_started) direct_reader_finish(filler->reader, result->batch);
+        recmap_batch_destroy(result->batch);
+        filled_batch_clear(result);
+    }
+    if (queue->jobs != &queue->one) free(queue->jobs);
+}
+
+/* Whether to take another step before the oldest job is finished. */
+static bool wants_more(struct job_queue *queue, const struct filler *filler,
+                       const recmap_loader *loader) {
+    if (!queue->count) return true;
+    const struct filled_batch *oldest = &job_at(queue, 0)->result;
+    return queue->count < queue->capacity && has_room(loader) && oldest->is_started &&
+           direct_reader_wants_more(filler->reader, oldest->batch);
+}
+
+static void start_reading(struct job *job, struct filler *filler) {
+    if (job->status != RECMAP_OK || job->step.is_end) return;
+    if (!job->result.batch && recmap_batch_create(&job->result.batch, NULL) != RECMAP_OK) return;
+    filler_start(&job->result, filler, &job->step);
+}
+
+/* Takes steps while there is capacity and starts reading them. The caller holds the lock; it is
+ * released while reads are started. */
+static void begin_jobs(struct job_queue *queue, struct filler *filler, recmap_loader *loader) {
+    while (wants_more(queue, filler, loader)) {
+        assert(queue->count < queue->capacity);
+        struct job *job = job_at(queue, queue->count++);
+        take_step(job, loader);
+        if (!filler->reader) return;
+        pthread_mutex_unlock(&loader->lock);
+        start_reading(job, filler);
+        pthread_mutex_lock(&loader->lock);
+    }
+}
+
+/* Prepares the epoch after the job's. If that fails, the first batch of that epoch says why. The
+ * caller holds the lock; it is released meanwhile. */
+static void prepare_next(recmap_loader *loader, const struct job *job) {
+    uint64_t next = job->step.deal.epoch + 1;
+    pthread_mutex_unlock(&loader->lock);
+    recmap_status status = recmap_order_prepare(loader->order, next, NULL);
+    (void)status;
+    pthread_mutex_lock(&loader->lock);
+}
+
+/* A worker repeats: take steps, fill the oldest, put it into its slot. It holds the loader's lock
+ * except while it starts reads and fills a batch. */
+void *loader_work(void *context) {
+    recmap_loader *loader = context;
+    struct filler filler = {.dataset = loader->dataset,
+                            .rank = loader->options.rank,
+                            .policy = loader->options.bad_record,
+                            .parser = loader->options.parser};
+    struct readahead_room room = {.numbers = NULL};
+    struct job_queue queue;
+    recmap_thread_set_interrupt(must_stop, loader);
+    queue_init(&queue, &filler, loader);
+    pthread_mutex_lock(&loader->lock);
+    while (queue.count ? !loader->is_closing : wait_for_room(loader)) {
+        begin_jobs(&queue, &filler, loader);
+        pthread_mutex_unlock(&loader->lock);
+        struct job *job = job_at(&queue, 0);
+        if (job->status == RECMAP_OK) do_job(job, loader, &filler, &room);
+        pthread_mutex_lock(&loader->lock);
+        put_result(loader, job);
+        if (must_wake_caller(loader, job)) pthread_cond_signal(&loader->changed_results);
+        if (job->prepares_next) prepare_next(loader, job);
+        queue.first = (queue.first + 1) % queue.capacity;
+        queue.count--;
+    }
+    pthread_mutex_unlock(&loader->lock);
+    queue_deinit(&queue, &filler);
+    filler_deinit(&filler);
+    free(room.numbers);
+    recmap_pieces_deinit(&room.pieces);
+    return NULL;
+}

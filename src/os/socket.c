@@ -1,5 +1,0 @@
-#include "os/socket.h"
-
-int socket_open(int family, int type, int protocol) {
-    return socket(family, type | SOCK_CLOEXEC, protocol);
-}

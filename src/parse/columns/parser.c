@@ -1,0 +1,262 @@
+#include <recmap/parser.h>
+
+#include <stdlib.h>
+
+#include "base/core/error.h"
+#include "parse/columns/assemble.h"
+#include "parse/columns/columns.h"
+#include "parse/columns/custom_row.h"
+#include "parse/columns/row_checks.h"
+#include "parse/decode/read_lists.h"
+#include "parse/decode/read_paths.h"
+
+/* How many records ahead to prefetch; see docs/benchmarks.md. */
+enum { PREFETCH_DISTANCE = 8 };
+
+/* The SLICED features as sequences without padding, in the same order. */
+static size_t list_whole(recmap_feature *features, const recmap_parser *parser, bool is_list) {
+    size_t count = 0;
+    for (size_t i = 0; i < parser->slice_count; i++) {
+        const struct column_plan *column = &parser->columns[parser->slices[i].column];
+        if (column->is_list != is_list) continue;
+        features[count] = column->feature;
+        features[count].kind = RECMAP_FEATURE_FIXED_LEN_SEQUENCE;
+        features[count].unpadded = 1;
+        features[count].bytes_mode = RECMAP_BYTES_VIEW;
+        features[count].default_count = features[count].prepend_count = 0;
+        features[count].append_count = 0;
+        features[count++].pad_edge = 0;
+    }
+    return count;
+}
+
+static recmap_status create(recmap_parser **parser, const recmap_feature *features,
+                            size_t context_count, const recmap_feature *lists, size_t list_count,
+                            bool is_sequence, recmap_error *error);
+
+/* Makes messages about values of a slot speak of SLICED features. */
+static void name_sliced(struct slot_set *set) {
+    for (size_t i = 0; i < set->count; i++) set->slots[i].kind = RECMAP_FEATURE_SLICED;
+}
+
+/* Creates the parser that reads whole records for the SLICED features. Its columns are in the order
+ * of `slices`, because those of the context come first in both. */
+static recmap_status create_whole(recmap_parser *parser, recmap_error *error) {
+    if (!parser->slice_count) return RECMAP_OK;
+    recmap_feature *features = calloc(parser->slice_count, sizeof *features);
+    if (!features) return fail_memory(error);
+    size_t context_count = list_whole(features, parser, false);
+    recmap_feature *lists = features + context_count;
+    size_t list_count = list_whole(lists, parser, true);
+    recmap_status status = create(&parser->whole, features, context_count, lists, list_count,
+                                  parser->is_sequence, error);
+    free(features);
+    RETURN_IF_FAILED(status);
+    name_sliced(&parser->whole->features);
+    name_sliced(&parser->whole->lists);
+    return RECMAP_OK;
+}
+
+static recmap_status compile(recmap_parser *parser, const recmap_feature *features,
+                             size_t context_count, const recmap_feature *lists, size_t list_count,
+                             recmap_error *error) {
+    RETURN_IF_FAILED(plan_compile(parser, features, context_count, lists, list_count, error));
+    return create_whole(parser, error);
+}
+
+static recmap_status create(recmap_parser **parser, const recmap_feature *features,
+                            size_t context_count, const recmap_feature *lists, size_t list_count,
+                            bool is_sequence, recmap_error *error) {
+    recmap_parser *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
+    static _Atomic(uint64_t) id_count;
+    atomic_init(&fresh->users, 1);
+    fresh->id = atomic_fetch_add(&id_count, 1);
+    fresh->is_sequence = is_sequence;
+    recmap_status status = compile(fresh, features, context_count, lists, list_count, error);
+    if (status != RECMAP_OK) {
+        recmap_parser_release(fresh);
+        return status;
+    }
+    *parser = fresh;
+    return RECMAP_OK;
+}
+
+recmap_status recmap_parser_create(recmap_parser **parser, const recmap_feature *features,
+                                   size_t count, recmap_error *error) {
+    return create(parser, features, count, NULL, 0, false, error);
+}
+
+recmap_status recmap_parser_create_sequence(recmap_parser **parser, const recmap_feature *context,
+                                            size_t context_count, const recmap_feature *lists,
+                                            size_t list_count, recmap_error *error) {
+    return create(parser, context, context_count, lists, list_count, true, error);
+}
+
+recmap_status recmap_parser_create_custom(recmap_parser **parser, const recmap_feature *features,
+                                          size_t count, recmap_parse_fn parse, void *context,
+                                          recmap_error *error) {
+    if (!parse) return fail(error, RECMAP_INVALID, "the parser has no function");
+    if (features) RETURN_IF_FAILED(custom_row_check(features, count, error));
+    RETURN_IF_FAILED(create(parser, features, count, NULL, 0, false, error));
+    (*parser)->custom_parse = parse;
+    (*parser)->custom_context = context;
+    return RECMAP_OK;
+}
+
+size_t recmap_parser_column_count(const recmap_parser *parser) {
+    return parser->column_count;
+}
+
+size_t recmap_parser_context_count(const recmap_parser *parser) {
+    return parser->context_count;
+}
+
+static const char *advice_for(const struct read_fault *fault) {
+    recmap_status status = fault->status;
+    if (fault->advice[0]) return fault->advice;
+    if (status == RECMAP_CORRUPT)
+        return "the record is damaged or of another kind; to continue without it, collect failures";
+    if (status == RECMAP_FEATURE)
+        return "`recmap schema` shows what 1,000 records contain, `recmap schema --sample 0` what "
+               "all do; request that";
+    return "";
+}
+
+static recmap_status raise(recmap_error *error, const recmap_record *record,
+                           const struct read_fault *fault) {
+    if (fault->status == RECMAP_NO_MEMORY) return fail_memory(error);
+    fail(error, fault->status, "%s", fault->message);
+    fail_at(error, NULL, record->number,
+            fault->offset == SIZE_MAX ? RECMAP_NO_OFFSET : fault->offset);
+    fail_advise(error, "%s", advice_for(fault));
+    return fault->status;
+}
+
+static bool collect(struct batch_memory *memory, const recmap_record *record, size_t row,
+                    const struct read_fault *fault) {
+    struct failure_entry failure = {.row = row,
+                                    .number = record->number,
+                                    .offset = fault->offset == SIZE_MAX ? RECMAP_NO_OFFSET
+                                                                        : fault->offset,
+                                    .status = fault->status};
+    if (!batch_memory_add_failure(memory, &failure, fault->message)) return false;
+    read_nothing(memory->sinks, memory->parser, row);
+    return row_checks_nothing(memory, row);
+}
+
+/* Reads all columns of one row. Returns false, fills `fault` and rolls the row back on failure. */
+static bool read_row(recmap_columns *columns, const recmap_record *record, size_t row,
+                     struct read_fault *fault) {
+    struct batch_memory *memory = columns->batch;
+    const recmap_parser *parser = memory->parser;
+    if (parser->custom_parse) {
+        if (custom_row_read(memory, record, row, fault)) return true;
+        read_roll_back(memory->sinks, parser, row);
+        return false;
+    }
+    if (!read_record(memory->sinks, columns->scratch, parser, record->data, record->size, row,
+                     fault))
+        return false;
+    if (!parser->is_sequence && !parser->needs_checks) return true;
+    struct sink *lists = memory->sinks + parser->features.count;
+    if ((!parser->is_sequence ||
+         read_lists(lists, memory->list_entries, parser, record->data, record->size, row, fault)) &&
+        (!parser->needs_checks || row_checks(memory, row, fault)))
+        return true;
+    if (fault->slot != SIZE_MAX)
+        fault->offset = read_entry_offset(parser, fault->slot, record->data, record->size);
+    read_roll_back(memory->sinks, parser, row);
+    return false;
+}
+
+static recmap_status ask_interrupt(recmap_columns *columns, const recmap_record *record,
+                                   recmap_error *error) {
+    if (!columns->interrupt) return RECMAP_OK;
+    return interrupt_check(columns->interrupt, record->size + INTERRUPT_RECORD_WORK, error);
+}
+
+/* Makes the row a failure if its record could not be read. */
+static bool take_lost(struct read_fault *fault, const recmap_columns *columns, size_t *next_lost,
+                      size_t row) {
+    while (*next_lost < columns->lost_count && columns->lost[*next_lost].row < row) ++*next_lost;
+    if (*next_lost == columns->lost_count || columns->lost[*next_lost].row != row) return false;
+    const struct lost_row *lost = &columns->lost[*next_lost];
+    fault_set(fault, lost->status, SIZE_MAX, "%s", lost->message);
+    return true;
+}
+
+recmap_status columns_read_rows(recmap_columns *columns, const recmap_record *records, size_t first,
+                                size_t end, recmap_parse_mode mode, recmap_error *error) {
+    struct read_fault fault;
+    size_t next_lost = 0;
+    for (size_t row = first; row < end; row++) {
+        if (row + PREFETCH_DISTANCE < end)
+            read_prefetch(records[row + PREFETCH_DISTANCE].data,
+                          records[row + PREFETCH_DISTANCE].size);
+        recmap_status status = ask_interrupt(columns, &records[row], error);
+        if (status != RECMAP_OK) return status;
+        bool is_lost = columns->lost_count && take_lost(&fault, columns, &next_lost, row);
+        if (!is_lost && read_row(columns, &records[row], row, &fault)) continue;
+        if (mode != RECMAP_PARSE_COLLECT || fault.status == RECMAP_NO_MEMORY)
+            return raise(error, &records[row], &fault);
+        if (!collect(columns->batch, &records[row], row, &fault)) return fail_memory(error);
+    }
+    return RECMAP_OK;
+}
+
+recmap_status columns_check_records(const recmap_parser *parser, recmap_error *error) {
+    if (!parser->slice_count) return RECMAP_OK;
+    fail(error, RECMAP_INVALID, "feature '%.200s' is sliced: rows are cut from it, not records",
+         parser->columns[parser->slices[0].column].feature.name);
+    fail_advise(error, "use a loader with a chunked, packed or windows order");
+    return RECMAP_INVALID;
+}
+
+static recmap_status parse(recmap_columns *columns, const recmap_parser *parser,
+                           const recmap_record *records, size_t record_count,
+                           recmap_parse_mode mode, recmap_error *error) {
+    RETURN_IF_FAILED(columns_check_records(parser, error));
+    /* Only the reference count of the parser changes, which is not visible to the caller. */
+    RETURN_IF_FAILED(columns_begin(columns, (recmap_parser *)parser, record_count, error));
+    if (!row_checks_begin(columns->batch)) return fail_memory(error);
+    RETURN_IF_FAILED(columns_read_rows(columns, records, 0, record_count, mode, error));
+    return assemble_columns(columns->batch, columns->interrupt, error);
+}
+
+recmap_status recmap_parser_parse(recmap_columns *columns, const recmap_parser *parser,
+                                  const recmap_record *records, size_t record_count,
+                                  recmap_parse_mode mode, recmap_error *error) {
+    recmap_status status = parse(columns, parser, records, record_count, mode, error);
+    if (status != RECMAP_OK) columns_clear(columns);
+    return status;
+}
+
+static bool reserve_slices(struct batch_memory *memory) {
+    const recmap_parser *parser = memory->parser;
+    for (size_t i = 0; i < parser->slice_count; i++) {
+        const struct slice_plan *slice = &parser->slices[i];
+        size_t size;
+        if (__builtin_mul_overflow(memory->row_count, memory->row_width, &size) ||
+            __builtin_mul_overflow(size, slice->stride, &size) ||
+            __builtin_mul_overflow(size, recmap_element_size(slice->slot.element), &size) ||
+            !buffer_reserve(&batch_memory_slice(memory, i)->values, 0, size))
+            return false;
+    }
+    return true;
+}
+
+recmap_status columns_begin_rows(recmap_columns *columns, const recmap_parser *parser,
+                                 size_t row_count, uint64_t row_width, recmap_error *error) {
+    RETURN_IF_FAILED(columns_begin(columns, (recmap_parser *)parser, row_count, error));
+    columns->batch->row_width = row_width;
+    if (row_checks_begin(columns->batch) && reserve_slices(columns->batch)) return RECMAP_OK;
+    columns_clear(columns);
+    return fail_memory(error);
+}
+
+recmap_status columns_read_row(recmap_columns *columns, const recmap_record *record, size_t row,
+                               recmap_error *error) {
+    struct read_fault fault;
+    return read_row(columns, record, row, &fault) ? RECMAP_OK : raise(error, record, &fault);
+}

@@ -1,0 +1,173 @@
+/* A schema: the features of the records with their kinds, lengths and values. */
+#define _XOPEN_SOURCE 700
+#include <recmap/example.h>
+
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/array.h"
+#include "base/core/error.h"
+#include "parse/example/feature_stats.h"
+#include "parse/example/foreign.h"
+#include "parse/example/sequence_features.h"
+
+/* All features, sorted on demand. */
+struct stats_list {
+    struct feature_stats **items;
+    size_t count;
+    size_t capacity;
+    bool is_sorted;
+};
+
+struct recmap_schema {
+    uint64_t record_count;
+    uint64_t sequence_count;
+    uint64_t other_count; /* records that are neither an Example nor a SequenceExample */
+    void *tree; /* of tsearch, a balanced tree, so that no choice of names makes it slow */
+    struct stats_list *list;
+    struct example_features features;  /* of the record being added, */
+    struct sequence_features sequence; /* or this, if it is not an Example */
+};
+
+static int compare_stats(const void *left, const void *right) {
+    return feature_stats_compare(left, right);
+}
+
+static int compare_items(const void *left, const void *right) {
+    return feature_stats_compare(*(struct feature_stats *const *)left,
+                                 *(struct feature_stats *const *)right);
+}
+
+recmap_status recmap_schema_create(recmap_schema **schema, recmap_error *error) {
+    recmap_schema *fresh = calloc(1, sizeof *fresh);
+    struct stats_list *list = calloc(1, sizeof *list);
+    if (!fresh || !list) {
+        free(fresh);
+        free(list);
+        return fail_memory(error);
+    }
+    fresh->list = list;
+    *schema = fresh;
+    return RECMAP_OK;
+}
+
+void recmap_schema_destroy(recmap_schema *schema) {
+    if (!schema) return;
+    for (size_t i = 0; i < schema->list->count; i++) {
+        tdelete(schema->list->items[i], &schema->tree, compare_stats);
+        free(schema->list->items[i]);
+    }
+    free(schema->list->items);
+    free(schema->list);
+    example_features_deinit(&schema->features);
+    sequence_features_deinit(&schema->sequence);
+    free(schema);
+}
+
+/* Returns the statistics of a name, creating them if it is new. Returns NULL if memory runs out. */
+static struct feature_stats *find_stats(recmap_schema *schema, const uint8_t *name,
+                                        size_t name_size, bool is_list) {
+    struct feature_stats key = {
+        .name = (const char *)name, .name_size = name_size, .is_list = is_list};
+    struct feature_stats *const *node = tfind(&key, &schema->tree, compare_stats);
+    if (node) return *node;
+    struct stats_list *list = schema->list;
+    if (!array_reserve(&list->items, &list->capacity, list->count + 1, sizeof *list->items))
+        return NULL;
+    struct feature_stats *stats = feature_stats_create(name, name_size, is_list);
+    if (!stats) return NULL;
+    if (!tsearch(stats, &schema->tree, compare_stats)) {
+        free(stats);
+        return NULL;
+    }
+    list->items[list->count++] = stats;
+    list->is_sorted = false;
+    return stats;
+}
+
+/* Adds a record's features: those of an Example or, if `sequence` is not NULL, its context and
+ * lists. All names are added first, so that a record is counted completely or, if memory runs out,
+ * not at all. */
+static recmap_status add_features(recmap_schema *schema, const struct example_features *features,
+                                  const struct sequence_features *sequence, recmap_error *error) {
+    size_t list_count = sequence ? sequence->list_count : 0;
+    for (size_t i = 0; i < features->count; i++) {
+        const struct example_entry *entry = &features->entries[i];
+        if (!find_stats(schema, entry->name, entry->name_size, false)) return fail_memory(error);
+    }
+    for (size_t i = 0; i < list_count; i++) {
+        const struct sequence_list *list = &sequence->lists[i];
+        if (!find_stats(schema, list->name, list->name_size, true)) return fail_memory(error);
+    }
+    for (size_t i = 0; i < features->count; i++) {
+        const struct example_entry *entry = &features->entries[i];
+        feature_stats_add(find_stats(schema, entry->name, entry->name_size, false),
+                          &entry->feature);
+    }
+    for (size_t i = 0; i < list_count; i++) {
+        const struct sequence_list *list = &sequence->lists[i];
+        feature_stats_add_list(find_stats(schema, list->name, list->name_size, true),
+                               sequence_steps(sequence, list), list->step_count);
+    }
+    return RECMAP_OK;
+}
+
+/* Returns true if the features are not those of an Example: all of them are unset, and the bytes
+ * are known to be another message. */
+static bool are_foreign(const struct example_features *features, const void *data, size_t size) {
+    struct foreign foreign;
+    for (size_t i = 0; i < features->count; i++)
+        if (features->entries[i].feature.kind != RECMAP_TYPE_NONE) return false;
+    return features->count && foreign_find(&foreign, data, size);
+}
+
+/* A record with feature lists parses as an Example too, with the lists as an unknown field. So
+ * unknown fields in an Example are the reason to try a SequenceExample. */
+recmap_status recmap_schema_add(recmap_schema *schema, const void *data, size_t size,
+                                recmap_error *error) {
+    bool is_sequence = false;
+    recmap_status read = example_features_read(&schema->features, data, size, NULL);
+    if (read == RECMAP_NO_MEMORY) return fail_memory(error);
+    bool is_foreign = read == RECMAP_OK && are_foreign(&schema->features, data, size);
+    if (is_foreign) schema->features.count = 0;
+    bool is_other = read != RECMAP_OK || schema->features.saw_unknown || is_foreign;
+    if (read == RECMAP_OK && is_other && !is_foreign) {
+        read = sequence_features_read(&schema->sequence, data, size, NULL);
+        if (read == RECMAP_NO_MEMORY) return fail_memory(error);
+        is_sequence = read == RECMAP_OK && schema->sequence.has_lists;
+        if (is_sequence) is_other = schema->sequence.saw_unknown;
+    }
+    const struct sequence_features *sequence = is_sequence ? &schema->sequence : NULL;
+    RETURN_IF_FAILED(
+        add_features(schema, sequence ? &sequence->context : &schema->features, sequence, error));
+    schema->record_count++;
+    schema->sequence_count += is_sequence;
+    schema->other_count += is_other;
+    return RECMAP_OK;
+}
+
+size_t recmap_schema_feature_count(const recmap_schema *schema) {
+    return schema->list->count;
+}
+
+recmap_schema_feature recmap_schema_get_feature(const recmap_schema *schema, size_t feature_index) {
+    struct stats_list *list = schema->list;
+    if (!list->is_sorted) {
+        qsort(list->items, list->count, sizeof *list->items, compare_items);
+        list->is_sorted = true;
+    }
+    return feature_stats_describe(list->items[feature_index], schema->record_count);
+}
+
+uint64_t recmap_schema_record_count(const recmap_schema *schema) {
+    return schema->record_count;
+}
+
+uint64_t recmap_schema_sequence_count(const recmap_schema *schema) {
+    return schema->sequence_count;
+}
+
+uint64_t recmap_schema_other_count(const recmap_schema *schema) {
+    return schema->other_count;
+}

@@ -1,0 +1,27 @@
+/* Which version of an object a file of the cache is for, and the file's name. Pure. */
+#ifndef RECMAP_STORAGE_CACHE_CACHE_NAME_H
+#define RECMAP_STORAGE_CACHE_CACHE_NAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { CACHE_NAME_SIZE = 41 }; /* 32 hexadecimal digits, ".rmcache" and a NUL */
+
+/* A version of an object. */
+struct cache_key {
+    const char *url;
+    const char *etag;
+    uint64_t size;
+    int64_t mtime_ns;
+};
+
+/* Whether the key names one version: without an ETag, the time must be known. */
+bool cache_key_is_exact(const struct cache_key *key);
+
+/* The name is a hash of the key. */
+void cache_name_write(char name[CACHE_NAME_SIZE], const struct cache_key *key);
+
+/* Whether a file has such a name. The folder may contain other files. */
+bool cache_name_is_valid(const char *name);
+
+#endif

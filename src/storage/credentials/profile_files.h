@@ -1,0 +1,65 @@
+/* The files of the AWS command line tools, ~/.aws/credentials and ~/.aws/config. Where both have a
+ * value, that of the first one counts. */
+#ifndef RECMAP_STORAGE_CREDENTIALS_PROFILE_FILES_H
+#define RECMAP_STORAGE_CREDENTIALS_PROFILE_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <recmap/status.h>
+
+/* The values of the variables that say where the files are: AWS_SHARED_CREDENTIALS_FILE,
+ * AWS_CONFIG_FILE and HOME. NULL or "": not set. */
+struct profile_places {
+    const char *credentials, *config, *home;
+};
+
+/* The texts, which contain secrets; NULL: there is no such file, or it is larger than 1 MiB. */
+struct profile_files {
+    char *credentials, *config;
+};
+
+/* Deinitialise the files also after an error. Errors: IO, NO_MEMORY. */
+recmap_status profile_files_read(struct profile_files *files, const struct profile_places *places,
+                                 recmap_error *error);
+
+/* Overwrites and frees the texts. */
+void profile_files_deinit(struct profile_files *files);
+
+bool profile_files_have(const struct profile_files *files, const char *profile);
+
+/* Returns a pointer into a text and sets `size`; NULL if the profile has no such value. */
+const char *profile_files_find(size_t *size, const struct profile_files *files, const char *profile,
+                               const char *name);
+
+/* The same for a section [sso-session SESSION] of the second file. */
+bool profile_files_have_session(const struct profile_files *files, const char *session);
+const char *profile_files_find_session(size_t *size, const struct profile_files *files,
+                                       const char *session, const char *name);
+
+/* Whether the profile has a value that is not empty. */
+bool profile_files_have_value(const struct profile_files *files, const char *profile,
+                              const char *name);
+
+/* Copies a value of the profile; "" if it has none. Returns false if it is too long. */
+bool profile_files_copy(char *value, size_t capacity, const struct profile_files *files,
+                        const char *profile, const char *name);
+
+/* Where credentials come from. */
+enum profile_source {
+    PROFILE_NOTHING,
+    PROFILE_SSO,     /* IAM Identity Center: see sso.h */
+    PROFILE_KEYS,    /* in the file itself */
+    PROFILE_PROCESS, /* a program: see credential_process.h */
+};
+
+/* The source that the profile has besides a role. Of several, it is the one that the command line
+ * tools of AWS use: IAM Identity Center comes before keys, and a program before keys of the second
+ * file. */
+enum profile_source profile_files_source(const struct profile_files *files, const char *profile);
+
+/* The text of the file that has the key of the profile: its secret and its token are there, too,
+ * because those of another file would not fit. NULL: the profile has no key. */
+const char *profile_files_with_key(const struct profile_files *files, const char *profile);
+
+#endif

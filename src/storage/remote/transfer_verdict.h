@@ -1,0 +1,80 @@
+/* A request in flight, and the verdict on it: whether its reply is good, is to be repeated, or is
+ * an error. Internal to transfer.c. */
+#ifndef RECMAP_STORAGE_REMOTE_TRANSFER_VERDICT_H
+#define RECMAP_STORAGE_REMOTE_TRANSFER_VERDICT_H
+
+#include "storage/credentials/storage_options.h"
+#include "storage/protocol/reply.h"
+#include "storage/protocol/signature.h"
+#include "storage/remote/curl_library.h"
+#include "storage/remote/transfer.h"
+
+enum { BODY_PREFIX = 2048 }; /* of an error, which has the server's code */
+
+#define ADVICE_BLOCKED                                                                             \
+    "link-local addresses and metadata services are not read: name another host, in ASCII "        \
+    "letters or as a plain address such as 10.0.0.7 or [fd00::7]"
+
+/* The progress of a request. */
+struct attempt {
+    uint32_t count;    /* of attempts that failed */
+    uint32_t streak;   /* of those since a healthy transfer, which set the delay */
+    uint64_t received; /* bytes of earlier attempts that are kept */
+    uint64_t start_ns; /* where the limit of time begins; 0: no attempt was begun */
+    uint64_t due_ns;   /* the next attempt */
+    bool was_empty;    /* the object was said to have no bytes */
+    size_t next;       /* in the list of those that wait; SIZE_MAX: the last */
+};
+
+struct run;
+
+/* A request in flight. */
+struct slot {
+    struct run *run;
+    CURL *easy;
+    struct curl_slist *headers;
+    size_t index;          /* of the request; SIZE_MAX: the slot is free */
+    unsigned namenode;     /* that was asked */
+    uint64_t shrink_count; /* of the window when the request was started */
+    struct range_request range;
+    struct reply reply;
+    bool has_head;  /* all headers arrived */
+    bool is_judged; /* the headers were checked */
+    enum reply_verdict verdict;
+    const char *reason;
+    uint64_t body_size;
+    uint64_t received; /* in this attempt */
+    bool is_refused;   /* the address is one that is not connected to; `reason` says why */
+    char body[BODY_PREFIX];
+    size_t body_used;
+    char curl_text[CURL_ERROR_SIZE];
+};
+
+/* One call of transfer_run. */
+struct run {
+    recmap_storage *storage;
+    struct transfer *transfer;
+    struct storage_options options; /* those of the storage when the last request was started */
+    struct signing_key signing_key; /* of the last request */
+    const struct transfer_request *requests;
+    struct attempt *attempts;
+    size_t count;
+    size_t begun_count;
+    size_t done_count;
+    size_t waiting; /* the first of the list of requests to repeat; SIZE_MAX: none */
+    size_t in_flight;
+    struct slot *slots;
+    size_t slot_count;
+    uint64_t asked_ns; /* when the interrupt function was asked last */
+};
+
+/* Judges a reply by its headers, which are complete. */
+void slot_judge(struct slot *slot);
+
+/* The verdict on a request that ended. */
+void slot_conclude(struct slot *slot, CURLcode code);
+
+/* Returns the error of a request that is not repeated. */
+recmap_status slot_fail(const struct slot *slot, recmap_error *error);
+
+#endif

@@ -1,0 +1,66 @@
+/* Near names: distances, and which names are near. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/text/near_name.h"
+
+static size_t distance(const char *a, const char *b) {
+    size_t there = near_name_distance(a, strlen(a), b, strlen(b));
+    assert_int_equal(near_name_distance(b, strlen(b), a, strlen(a)), there);
+    return there;
+}
+
+static bool are_near(const char *a, const char *b) {
+    return distance(a, b) != SIZE_MAX;
+}
+
+static void test_distances(void **state) {
+    (void)state;
+    assert_int_equal(distance("", ""), 0);
+    assert_int_equal(distance("", "a"), 1);
+    assert_int_equal(distance("label", "label"), 0);
+    assert_int_equal(distance("LABEL", "label"), 0);
+    assert_int_equal(distance("label", "labels"), 1);
+    assert_int_equal(distance("label", "xlabel"), 1);
+    assert_int_equal(distance("label", "lbel"), 1);
+    assert_int_equal(distance("label", "lobel"), 1);
+    assert_int_equal(distance("label", "lable"), 2);
+    assert_int_equal(distance("kittenkitten", "sittingkitten"), 3);
+    assert_int_equal(distance("[", "{"), 1); /* not letters */
+}
+
+static void test_long_names(void **state) {
+    (void)state;
+    char name[NEAR_NAME_MAX + 2];
+    memset(name, 'a', sizeof name);
+    assert_int_equal(near_name_distance(name, NEAR_NAME_MAX, name, NEAR_NAME_MAX), 0);
+    assert_int_equal(near_name_distance(name, NEAR_NAME_MAX, name, NEAR_NAME_MAX - 9), 9);
+    assert_true(near_name_distance(name, NEAR_NAME_MAX + 1, name, NEAR_NAME_MAX) == SIZE_MAX);
+    assert_true(near_name_distance(name, NEAR_NAME_MAX + 1, name, 1) == SIZE_MAX);
+    assert_true(near_name_distance(name, 1, name, NEAR_NAME_MAX + 1) == SIZE_MAX);
+}
+
+static void test_near_names(void **state) {
+    (void)state;
+    assert_true(are_near("label", "lable"));
+    assert_true(are_near("label", "labels"));
+    assert_false(are_near("image", "images/encoded"));
+    assert_true(are_near("id", "ids"));
+    assert_false(are_near("id", "label"));
+    assert_false(are_near("weight", "label"));
+    assert_false(are_near("", "abc"));
+    assert_false(are_near("kitten", "sitting"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_distances),
+                                       cmocka_unit_test(test_long_names),
+                                       cmocka_unit_test(test_near_names)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
