@@ -56,6 +56,28 @@ def without_nulls(values: Any, what: str) -> Any:
     return values.data
 
 
+def has_other_index(values: Any) -> bool:
+    """Whether values are a series or table of pandas whose index is not 0 to n - 1."""
+    if not hasattr(values, "iloc") or not hasattr(values, "index"):
+        return False
+    return not np.array_equal(np.asarray(values.index), np.arange(len(values)))
+
+
+def check_pandas_index(values: Any, what: str, more_advice: str = "") -> None:
+    """Refuses a series of pandas for values that are taken in their order, if its index says that
+    they may be of other records.
+
+    Raises:
+        ValueError: its index is not 0 to n - 1.
+    """
+    if has_other_index(values):
+        raise ValueError(
+            f"{what} have an index of pandas that is not 0 to {len(values) - 1}, but are taken in "
+            "their order: bring them into the order of the records, then call "
+            f".reset_index(drop=True) or pass .to_numpy(){more_advice}"
+        )
+
+
 def null_error(what: str) -> ValueError:
     """The error for nulls among these values."""
     return ValueError(
@@ -146,6 +168,7 @@ def as_mask_or_items(values: object, count: int) -> UInt64s:
     if isinstance(array, np.ma.MaskedArray) and array.dtype == np.bool_:
         array = array.filled(False)  # a comparison with a null selects nothing
     if array.dtype == np.bool_:
+        check_pandas_index(values, "the values of the mask")
         if array.shape != (count,):
             raise OutOfRangeError(
                 f"the mask has the shape {array.shape}, but the data set has "

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .._numbers import null_error
+from .._numbers import check_pandas_index, has_other_index, null_error
 from .._options.options import default_text
 from .._plural import counted
 from .._values import Items, Rounding, floats_of, known, typed
@@ -24,6 +24,10 @@ Key: TypeAlias = Literal["id", "number"]
 Unmatched: TypeAlias = Literal["error", "ignore"]
 
 _KEYS = {None: 0, "id": 1, "number": 2}
+_KEY_NAMES: tuple[Key, ...] = (
+    "id",
+    "number",
+)  # the first one that a table or a file has is its key
 _TYPES = {"int64": 1, "float": 2, "bytes": 3, "float64": 4}
 _Change: TypeAlias = "tuple[Any, ...]"
 
@@ -57,7 +61,7 @@ def _fields_of(path: str) -> list[str]:
         else:
             first = json.loads(file.readline() or "{}")
             names = list(first) if isinstance(first, dict) else []
-    fields = [name for name in names if name not in ("id", "number")]
+    fields = [name for name in names if name not in _KEY_NAMES]
     if not fields:
         raise ValueError(f"{path}: the first line names no column: name them, as in {{name: path}}")
     return fields
@@ -84,7 +88,7 @@ def changes_of(
     if isinstance(columns, (str, os.PathLike)):
         path = os.fspath(columns)
         columns = dict.fromkeys(_fields_of(path), path)
-    keys, named = _split(columns, on)
+    key, keys, named = _split(columns, on)
     for option, value in (("by", on), ("missing", missing)):
         if value is not None and not named:
             raise ValueError(f"{option}={value!r} is about new columns, but there are none")
@@ -95,15 +99,40 @@ def changes_of(
     changes += [("rename", name, new_name) for name, new_name in rename.items()]
     for name, values in named.items():
         text = default_text(name, default.get(name))
-        changes.append(_change(name, text, values, on, keys, count))
+        if isinstance(values, (str, os.PathLike)):  # the file has keys of its own
+            changes.append(("file", name, text, _KEYS[on], os.fspath(values)))
+        else:
+            changes.append(_change(name, text, values, key, keys, count))
     return changes
 
 
-def _split(columns: Any, on: Key | None) -> tuple[Any, dict[str, Any]]:
-    """The keys that all columns share, or None, and the columns by name."""
+def _split(columns: Any, on: Key | None) -> tuple[Key | None, Any, dict[str, Any]]:
+    """What a key is, the keys that all columns share, or None, and the columns by name. As in a
+    file, a column "id" or else "number" has the keys, and neither of them is added, unless `on`
+    says what has the keys."""
     named = {name: columns[name] for name in _names(columns)}
-    keys = named.pop(on, None) if on is not None else None
-    return keys, named
+    if on is not None:
+        return on, named.pop(on, None), named
+    key = next((name for name in _KEY_NAMES if name in named and _is_column(named[name])), None)
+    if key is None:
+        return None, None, named
+    keys = named[key]
+    for name in _KEY_NAMES:
+        named.pop(name, None)
+    if not named:
+        raise ValueError(
+            f"the column {key!r} has the keys of records, and there is no other column: to add a "
+            f'column of this name, in the order of the records, pass by="number"'
+            if key == "id"
+            else "the column 'number' has the numbers of records, and there is no other column"
+        )
+    return key, keys, named
+
+
+def _is_column(values: Any) -> bool:
+    """Whether these are the values of a column of a table, without keys of their own."""
+    has_keys = isinstance(values, Mapping) or (isinstance(values, tuple) and len(values) == 2)
+    return not has_keys and not isinstance(values, (str, os.PathLike))
 
 
 def _names(table: Any) -> list[str]:
@@ -122,24 +151,22 @@ def _names(table: Any) -> list[str]:
 def _change(
     name: str, default: str | None, values: Any, on: Key | None, keys: Any, count: int
 ) -> _Change:
-    if isinstance(values, (str, os.PathLike)):
-        return ("file", name, default, _KEYS[on], os.fspath(values))
     if keys is None:
-        keys, values = _keyed(name, values, on)
+        on, keys, values = _keyed(name, values, on)
+    elif isinstance(values, Mapping):
+        raise TypeError(
+            f"column {name!r} is a mapping, but another column has the keys: give its values as a "
+            "list or array, in the order of the keys, or annotate it by itself"
+        )
     if keys is None and on == "id":
         raise ValueError(
             f"column {name!r} has no ids: give {{id: value}}, or a tuple of ids and values, or the "
             'ids as another column "id"'
         )
     if keys is None:
-        keys, values = np.arange(count, dtype=np.int64), _sequence(name, values)
-        if len(values) != count:
-            hint = f'; if it has the keys, pass by="{name}"' if name in ("id", "number") else ""
-            raise ValueError(
-                f"column {name!r} has {counted(len(values), 'value')}, but the data set has "
-                f"{counted(count, 'record')}{hint}"
-            )
+        keys, values = _in_order(name, values, on, count)
     key = "number" if on is None else on
+    _check_same_index(name, keys, values)
     key_items = _numbers(keys) if key == "number" else _ids(keys)
     if count and default is None and not len(key_items):
         raise ValueError(
@@ -151,6 +178,31 @@ def _change(
         raise ValueError(f"column {name!r} has {found} for {counted(len(key_items), 'key')}")
     keys, missing = _chosen(key_items, kept), _chosen(key_items, ~kept)
     return ("rows", name, default, _KEYS[key], _TYPES[kind], keys, items, missing)
+
+
+def _in_order(name: str, values: Any, on: Key | None, count: int) -> tuple[Any, Any]:
+    """The numbers of all records, and the values, which must be one for each of them."""
+    check_pandas_index(
+        values, f"the values of column {name!r}", ', or pass by="id" or by="number" if it has these'
+    )
+    values = _sequence(name, values)
+    if len(values) != count:
+        hint = f'; if it has the keys, pass by="{name}"' if name in _KEY_NAMES else ""
+        raise ValueError(
+            f"column {name!r} has {counted(len(values), 'value')}, but the data set has "
+            f"{counted(count, 'record')}{hint}"
+        )
+    return np.arange(count, dtype=np.int64), values
+
+
+def _check_same_index(name: str, keys: Any, values: Any) -> None:
+    """Keys and values are pairs in their order, which two series of pandas may have changed."""
+    are_series = hasattr(keys, "iloc") and hasattr(values, "iloc")
+    if are_series and not keys.index.equals(values.index):
+        raise ValueError(
+            f"column {name!r} has another pandas index than its keys, which are taken in their "
+            "order: take both of one table, or pass .to_numpy() of both if their order is the same"
+        )
 
 
 def _chosen(items: Items, chosen: npt.NDArray[np.bool_]) -> Items:
@@ -175,18 +227,25 @@ def _sequence(name: str, values: Any) -> Any:
     return values if hasattr(values, "__len__") else list(values)
 
 
-def _keyed(name: str, values: Any, on: Key | None) -> tuple[Any, Any]:
-    """Keys and values of a mapping, a tuple of two, a table, or a series of pandas."""
+def _keyed(name: str, values: Any, on: Key | None) -> tuple[Key | None, Any, Any]:
+    """What a key is, and the keys and values of a mapping, a tuple of two, a table, or a series of
+    pandas, whose index has the keys if `on` says what they are. Without keys, values are in the
+    order of the records."""
     if isinstance(values, Mapping):
-        return list(values.keys()), list(values.values())
+        return on, list(values.keys()), list(values.values())
     if isinstance(values, tuple):
-        return (values[0], values[1]) if len(values) == 2 else (None, list(values))
-    is_table = hasattr(values, "column_names") or hasattr(values, "columns")
-    if is_table and on is not None:
-        return values[on], values[name]
-    if on == "id" and hasattr(values, "index") and hasattr(values, "iloc"):
-        return values.index, values
-    return None, values
+        return (on, *values) if len(values) == 2 else (on, None, list(values))
+    if hasattr(values, "column_names") or hasattr(values, "columns"):
+        names = _names(values)
+        keys = (on,) if on is not None else _KEY_NAMES
+        key = next((key for key in keys if key in names), None)
+        if key is not None:
+            return key, values[key], values[name]
+        values = values[name] if name in names else values
+    has_keys = on == "id" or (on == "number" and has_other_index(values))
+    if has_keys and hasattr(values, "index") and hasattr(values, "iloc"):
+        return on, values.index, values
+    return on, None, values
 
 
 def _known(values: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:

@@ -22,6 +22,7 @@ from .._numbers import (
     Int64s,
     as_integers,
     as_mask_or_items,
+    check_pandas_index,
     is_integer,
     out_of_range,
     uint64_of,
@@ -367,6 +368,7 @@ class Weighted(Order):
 
 
 def _vector(values: npt.ArrayLike, dtype: Any, what: str) -> npt.NDArray[Any]:
+    check_pandas_index(values, f"the {what}")
     values = without_nulls(values, what)
     given: npt.NDArray[Any] = np.empty(0)
     array = None
@@ -401,6 +403,7 @@ def _are_numbers(array: npt.NDArray[Any]) -> bool:
 
 def _labels(groups: npt.ArrayLike, what: str) -> Int64s:
     """Labels as integers. Strings and bytes are replaced by their rank among all labels."""
+    check_pandas_index(groups, f"the {what}")
     array = np.asarray(without_nulls(groups, what))
     if array.ndim == 1 and array.dtype.kind in "USO" and array.size:
         array = np.unique(array, return_inverse=True)[1]
@@ -678,6 +681,7 @@ def as_integers_or_mask(values: object) -> npt.NDArray[np.uint64]:
     """The record numbers of a selection. Nothing bounds them, so negative ones are errors."""
     array = values if isinstance(values, np.ndarray) else np.asarray(values)
     if array.dtype == np.bool_:
+        check_pandas_index(values, "the values of the mask")
         return as_mask_or_items(array, array.size)
     array = as_integers(values, "numbers of records")
     if array.size and int(array.min()) < 0:

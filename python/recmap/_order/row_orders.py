@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._names import suggest_arguments
-from .._numbers import uint64_of, without_nulls
+from .._numbers import check_pandas_index, uint64_of, without_nulls
 from .._plural import counted
 from .._recmap import Counts as _Counts
 from .._recmap import Order as _Order
@@ -46,6 +46,7 @@ def _keep_counts(given: Any) -> _KeptCounts:
         return _KeptCounts(packed)
     if hasattr(given, "counts"):
         raise TypeError("counts must be an array, not a data set: pass ds.counts[FEATURE]")
+    check_pandas_index(given, "the counts")
     array = np.asarray(without_nulls(given, "counts"))
     if array.ndim != 1:
         raise ValueError(f"counts must have one dimension, not {array.ndim}")

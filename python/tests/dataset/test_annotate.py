@@ -556,10 +556,72 @@ def test_options_of_columns_need_columns(ds, option):
     ds.annotate(drop=["label"])
 
 
-@pytest.mark.parametrize("key", ["id", "number"])
-def test_keys_of_a_table_without_on(ds, key):
-    with pytest.raises(ValueError, match=f'column {key!r} has 1 value,.*pass by="{key}"$'):
-        ds.annotate({key: ["r3"], "score": [1]})
+TABLES = ["dict", "pandas", "polars", "pyarrow", "csv"]
+
+
+def table_of(kind, columns, folder):
+    """A table, or the path of a file."""
+    if kind == "csv":
+        rows = zip(*columns.values(), strict=True)
+        lines = [",".join(columns), *(",".join(map(str, row)) for row in rows)]
+        (folder / "table.csv").write_text("\n".join(lines) + "\n")
+        return folder / "table.csv"
+    if kind == "dict":
+        return columns
+    tables = pytest.importorskip(kind)
+    return (tables.table if kind == "pyarrow" else tables.DataFrame)(columns)
+
+
+@pytest.mark.parametrize("kind", TABLES)
+@pytest.mark.parametrize("count", [3, COUNT])
+def test_a_column_of_keys_is_one_without_by(ds, tmp_path, kind, count):
+    ids, numbers = IDS[:count][::-1], list(range(count))
+    ds.annotate(table_of(kind, {"id": ids, "score": numbers}, tmp_path))
+    assert column(ds)[:count] == numbers[::-1] and "id" not in ds.columns
+    ds.annotate(table_of(kind, {"number": numbers[::-1], "x": numbers}, tmp_path))
+    assert column(ds, "x") == column(ds) and "number" not in ds.columns
+    both = table_of(kind, {"number": numbers, "id": ids, "y": numbers}, tmp_path)
+    ds.annotate(both)
+    assert column(ds, "y") == column(ds) and not {"id", "number"} & set(ds.columns)
+    ds.annotate(both, by="number", drop=["y"])
+    assert column(ds, "y")[:count] == numbers
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_ids_of_a_data_set_without_ids_are_refused(tmp_path, kind):
+    write(tmp_path, [b"a", b"b"])
+    with recmap.open(tmp_path / "made-0.tfrecord") as ds:
+        table = table_of(kind, {"id": ["r1", "r0"], "score": [1, 2]}, tmp_path)
+        with pytest.raises(ValueError, match="the index has no ids"):
+            ds.annotate(table)
+        ds.annotate({"id": ["r1", "r0"]}, by="number")
+        assert ds.columns["id"].tolist() == [b"r1", b"r0"]
+
+
+def test_a_table_of_keys_alone_is_refused(ds):
+    for key in ("id", "number"):
+        with pytest.raises(ValueError, match=f"column '{key}' has .* there is no other column"):
+            ds.annotate({key: np.arange(COUNT)})
+    with pytest.raises(TypeError, match="column 'x' is a mapping, but another column has the keys"):
+        ds.annotate({"id": IDS[:2], "x": {"r0": 1, "r1": 2}})
+
+
+def test_the_index_of_pandas_is_not_ignored(ds):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"score": SCORES})
+    reordered, by_id = frame[::-1], frame.set_index(pandas.Index(IDS))[::-1]
+    for table in (reordered, by_id, frame[:50].iloc[::-1]):
+        for values in (table, {"score": table["score"]}):
+            with pytest.raises(ValueError, match=r"not 0 to .*reset_index.*to_numpy.*by=\"id\""):
+                ds.annotate(values)
+    ds.annotate(reordered, by="number")
+    assert column(ds) == SCORES.tolist()
+    ds.annotate(by_id, by="id", drop=["score"])
+    assert column(ds) == SCORES.tolist()
+    ds.annotate(reordered.reset_index(drop=True), drop=["score"])
+    assert column(ds) == SCORES[::-1].tolist()
+    with pytest.raises(ValueError, match="another pandas index than its keys"):
+        ds.annotate({"number": pandas.Series(range(COUNT)), "x": reordered["score"]})
 
 
 def test_ids_without_on(ds):
@@ -791,8 +853,14 @@ def test_unmatched_keys_are_an_error_with_their_number_or_ignored(ds, by):
     with pytest.raises(ValueError, match=message):
         ds.annotate({"score": (keys, [1, 2, 3, 4])}, by=by)
     assert "score" not in ds.columns
-    ds.annotate({"score": (keys, [1, 2, 3, 4])}, by=by, unmatched="ignore")
+    with pytest.warns(UserWarning, match="^2 values ignored: no record has the key$") as caught:
+        ds.annotate({"score": (keys, [1, 2, 3, 4])}, by=by, unmatched="ignore")
+    assert len(caught) == 1 and caught[0].filename == __file__
     assert column(ds)[:3] == [2, 3, None]
+    unmatched = [keys[0], keys[3]]
+    message = f"no record has {first}, nor the key of any of the other 1 rows"
+    with pytest.raises(ValueError, match=message):
+        ds.annotate({"other": (unmatched, [1, None])}, by=by, unmatched="ignore")
     with pytest.raises(ValueError, match='unmatched must be "error" or "ignore"'):
         ds.annotate({"other": (keys, [1, 2, 3, 4])}, by=by, unmatched="skip")
     with pytest.raises(TypeError, match="by and on are the same"):

@@ -270,3 +270,15 @@ def test_text_columns_compare_with_str(tmp_path):
     assert lang[1] == b"fr" and lang[1:].tolist() == [word.encode() for word in words[1:]]
     assert ds[::2].columns["lang"].tolist() == [word.encode() for word in words[::2]]
     assert len(ds.select(ds.columns["lang"] == "de")) == 2
+
+
+def test_the_index_of_a_mask_is_not_ignored(labelled):
+    pandas = pytest.importorskip("pandas")
+    labels = pandas.Series(labelled.columns["label"])
+    mask = labels == 3
+    assert labelled.select(mask).numbers.tolist() == list(range(3, 40, 5))
+    for given in mask[::-1], mask.set_axis([f"r{i}" for i in range(40)]):
+        with pytest.raises(ValueError, match="mask have an index of pandas that is not 0 to 39"):
+            labelled.select(given)
+        assert len(labelled.select(given.to_numpy())) == 8
+    assert labelled.select(labels.index.to_series()[mask]).numbers[1] == 8  # numbers, not a mask

@@ -88,3 +88,26 @@ BOOLS = {
 def test_bools_are_not_numbers(digits, call, kind):
     with pytest.raises((TypeError, ValueError), match=r"True"):
         call(digits, kind(True))
+
+
+@pytest.mark.parametrize(
+    ("take", "what"),
+    [
+        (recmap.Weighted, "weights"),
+        (lambda given: recmap.Mixture([recmap.Sequential(3)] * 3, given), "weights"),
+        (lambda given: recmap.Grouped(given, 2), "groups"),
+        (lambda given: recmap.Stratified(given, 2), "groups"),
+        (lambda given: recmap.Bucketed(given, [2], 2), "lengths"),
+        (lambda given: recmap.Packed(given, 4), "counts"),
+        (lambda given: recmap.Sequential(3).select(given > 0), "values of the mask"),
+    ],
+    ids=["Weighted", "Mixture", "Grouped", "Stratified", "Bucketed", "Packed", "select"],
+)
+def test_an_index_of_pandas_is_not_ignored(take, what):
+    pandas = pytest.importorskip("pandas")
+    values = pandas.Series([1, 2, 3])
+    assert repr(take(values)) == repr(take(values.to_numpy()))
+    for given in values[::-1], values.set_axis(["a", "b", "c"]):
+        with pytest.raises(ValueError, match=rf"^the {what} have an index of pandas.*reset_index"):
+            take(given)
+        take(given.reset_index(drop=True))
