@@ -62,7 +62,8 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_annotation_rename(recmap_annota
 RECMAP_API void recmap_annotation_set_nullable(recmap_annotation *annotation, int is_nullable);
 
 /* Whether rows whose key no record has are left out of columns that are added afterwards. If 0, the
- * default, such rows are an error of recmap_annotation_finish, which has their number. */
+ * default, such rows are an error of recmap_annotation_finish, which has their number. It is always
+ * an error if no record has the key of any row of a column. */
 RECMAP_API void recmap_annotation_ignore_unmatched(recmap_annotation *annotation, int ignores);
 
 /* The number of rows that were added so far whose key no record has. */

@@ -614,6 +614,11 @@ class Errors(Annotated):
         self.fails(*self.csv(f"id,s\n{rows}id-3,1\n"), "--drop", "s", "--unmatched", "ignore", err=(
             "s.csv: line 42: duplicate id, first used in line 5\n  give each record one value"
         ))  # fmt: skip
+        self.write("t.csv", "id,t\nx,1\ny,2\nz,3\n")
+        self.fails("--column", "t=t.csv", "--unmatched", "ignore", err=(
+            't.csv: line 2: no record has the id "x", nor the key of any of the other 2 rows\n'
+            '  check what the keys of column "t" are: ids or numbers, and of these records'
+        ))  # fmt: skip
         self.check_wrong(
             *("annotate", "a.rmx", *column, "--unmatched", "x"),
             what="invalid --unmatched 'x': use error or ignore",

@@ -78,16 +78,19 @@ class Dataset(Records, Described, Closing):
         are open, also views of this one, keep reading the index as it was.
 
         Args:
-            columns: {name: values}. The values are a mapping from keys to values; a tuple of keys
-                and values; an array or a list with one value for each record, in their order; or
-                the path of a CSV, TSV, JSON lines or NumPy file. With another column named as `by`,
-                all columns are arrays, and that one has the keys. Tables of pandas, polars and
-                Arrow are such columns. None is a missing value. The path of a CSV, TSV or JSON
-                lines file in place of the dict adds all of its fields but id and number.
-            by: what a key is: the "id" or the "number" of a record. By default a number, and for a
-                file its field id, if it has one. `on` is the same.
+            columns: {name: values}, a table of pandas, polars or Arrow, or the path of a CSV, TSV
+                or JSON lines file, all of whose fields are added. The values are a mapping from
+                keys to values; a tuple of keys and values; an array or a list with one value for
+                each record, in their order; or the path of such a file or a NumPy file. A column
+                "id", or else "number", of arrays, a table or a file has the keys of the others, and
+                is not added. None is a missing value.
+            by: what a key is: the "id" or the "number" of a record. It names the column that has
+                the keys; all others of a table are added then. Without it, keys of a mapping or a
+                tuple are numbers. The index of a pandas Series has the keys if `by` is given, and
+                must be 0 to n - 1 otherwise. `on` is the same.
             unmatched: what to do with keys that no record has: "error" (the default), with how many
-                there are, or "ignore".
+                there are, or "ignore", with a warning that says how many. If no record has any of
+                the keys, that is always an error.
             default: {name: value} for records without a value.
             missing: what records without a value are in a column that has no default: "null" (the
                 default), or an "error", which leaves the index unchanged.
@@ -164,11 +167,15 @@ class Dataset(Records, Described, Closing):
         ignores_unmatched: bool = False,
     ) -> None:
         with shown(progress, action) as call:
-            findings = self._annotate(changes, call, missing == "null", ignores_unmatched)
+            findings, unmatched = self._annotate(
+                changes, call, missing == "null", ignores_unmatched
+            )
         self._use_handle(self._options.open_handle())
         self._columns_read = {}
         for finding in findings:
             warn_caller(f"{finding.path}: {finding.message}: {finding.advice}")
+        if unmatched:
+            warn_caller(f"{counted(unmatched, 'value')} ignored: no record has the key")
 
     def save(self, path: Path) -> None:
         """Writes which records this view has, and in which order, to a small file (NAME.rmv).

@@ -182,6 +182,13 @@ static PyObject *warnings_of(const recmap_annotation *annotation) {
     return list;
 }
 
+/* The warnings, and the number of rows whose key no record has. */
+static PyObject *result_of(const recmap_annotation *annotation) {
+    PyObject *warnings = warnings_of(annotation);
+    unsigned long long count = recmap_annotation_unmatched_count(annotation);
+    return warnings ? Py_BuildValue("NK", warnings, count) : NULL;
+}
+
 PyObject *dataset_annotate(PyObject *object, PyObject *arguments) {
     struct annotate_call call = {.progress = PROGRESS_CALL_INIT, .error = RECMAP_ERROR_INIT};
     PyObject *changes;
@@ -192,7 +199,7 @@ PyObject *dataset_annotate(PyObject *object, PyObject *arguments) {
     struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     if (!handle) return NULL;
     int is_done = apply_all(&call, changes, is_nullable, ignores_unmatched, handle->dataset);
-    PyObject *result = is_done ? warnings_of(call.annotation) : NULL;
+    PyObject *result = is_done ? result_of(call.annotation) : NULL;
     PyThreadState *thread = PyEval_SaveThread();
     recmap_annotation_destroy(call.annotation);
     PyEval_RestoreThread(thread);

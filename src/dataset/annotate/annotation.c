@@ -420,18 +420,32 @@ recmap_status annotation_fail_key(const recmap_annotation *annotation, recmap_ke
 recmap_status annotation_note_unmatched(struct new_column *column, const recmap_error *first,
                                         recmap_error *error) {
     column->row_count++;
-    if (column->unmatched_count++ || column->ignores_unmatched) return RECMAP_OK;
+    if (column->unmatched_count++) return RECMAP_OK;
     column->unmatched = malloc(sizeof *column->unmatched);
     if (!column->unmatched) return fail_memory(error);
     *column->unmatched = *first;
     return RECMAP_OK;
 }
 
+/* The error of a column none of whose rows has the key of a record, although they are ignored. */
+static recmap_status fail_all_unmatched(const struct new_column *column, recmap_error *error) {
+    if (column->unmatched_count > 1)
+        fail_append(error, ", nor the key of any of the other %" PRIu64 " rows",
+                    column->unmatched_count - 1);
+    fail_advise(error,
+                "check what the keys of column \"%s\" are: ids or numbers, and of these "
+                "records",
+                column->name);
+    return RECMAP_INVALID;
+}
+
 recmap_status annotation_check_unmatched(const recmap_annotation *annotation, recmap_error *error) {
     for (size_t i = 0; i < annotation->column_count; i++) {
         const struct new_column *column = &annotation->columns[i];
-        if (!column->unmatched) continue;
+        bool is_all = column->unmatched_count == column->row_count;
+        if (!column->unmatched || (column->ignores_unmatched && !is_all)) continue;
         if (error) *error = *column->unmatched;
+        if (column->ignores_unmatched) return fail_all_unmatched(column, error);
         if (column->unmatched_count > 1)
             fail_append(error, " (and %" PRIu64 " more rows have a key that no record has)",
                         column->unmatched_count - 1);

@@ -27,7 +27,7 @@ struct new_column {
     recmap_key key;           /* of that file */
     uint64_t row_count;       /* rows added so far, with those that have no value */
     uint64_t unmatched_count; /* rows whose key no record has; they are not added */
-    recmap_error *unmatched;  /* about the first of them, or NULL if they are ignored */
+    recmap_error *unmatched;  /* about the first of them, or NULL */
     bool ignores_unmatched;
 };
 
