@@ -1,5 +1,6 @@
-/* Prints the canonical descriptions of several orders, as docs/order.md shows them. States contain
- * the description of their order; two orders are equal if and only if their descriptions are. */
+/* Prints the canonical descriptions of several orders, as docs/formats/order.md shows them. States
+ * contain the description of their order; two orders are equal if and only if their descriptions
+ * are. */
 #include <recmap/recmap.h>
 
 /* Prints and releases the order, if it was created. */

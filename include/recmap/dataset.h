@@ -426,10 +426,10 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_match(
 
 #define RECMAP_NO_ID_HASH UINT64_MAX
 
-/* The 48-bit hash of the id of every record (docs/index-format.md), RECMAP_NO_ID_HASH for a record
- * without id. `hashes` has room for record_count values. Use it to partition records by id, so that
- * records with the same id stay together. Errors: CORRUPT (the index). Cost: about 10 ns per
- * record. */
+/* The 48-bit hash of the id of every record (docs/formats/index-format.md), RECMAP_NO_ID_HASH for a
+ * record without id. `hashes` has room for record_count values. Use it to partition records by id,
+ * so that records with the same id stay together. Errors: CORRUPT (the index). Cost: about 10 ns
+ * per record. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_read_id_hashes(uint64_t *hashes,
                                                                         recmap_dataset *dataset,
                                                                         recmap_error *error);

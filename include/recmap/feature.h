@@ -1,6 +1,7 @@
 /* Which features to read from records of tf.Example, and the columns that they become.
  *
- * docs/features.md shows each kind with an example and names its counterpart in TensorFlow. */
+ * docs/reference/features.md shows each kind with an example and names its counterpart in
+ * TensorFlow. */
 #ifndef RECMAP_FEATURE_H
 #define RECMAP_FEATURE_H
 

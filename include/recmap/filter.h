@@ -12,9 +12,9 @@ extern "C" {
  * at a time. */
 typedef struct recmap_filter recmap_filter;
 
-/* Parses an expression of `size` bytes, such as `label == 3 and length < 100_000`; docs/select.md
- * specifies the language. It is never run as code. The filter borrows the data set, and the caller
- * destroys the filter.
+/* Parses an expression of `size` bytes, such as `label == 3 and length < 100_000`;
+ * docs/reference/select.md specifies the language. It is never run as code. The filter borrows the
+ * data set, and the caller destroys the filter.
  *
  * Errors: INVALID naming the character, if the expression is malformed or compares text with
  * numbers; NO_COLUMN, with similar names, if the index has no such column; NO_MEMORY. */

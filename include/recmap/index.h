@@ -66,9 +66,10 @@ typedef struct recmap_index_options {
     uint64_t memory_limit;   /* upper bound on the bytes of memory for what is inflated of one
                                 compressed shard and for the list of its records and damage. At
                                 least 1 MiB; 0: the default limits, which follow the size of the
-                                shard (docs/reliability.md) and can only be lowered. As many shards
-                                as threads are scanned at once; the limit is that of each. The index
-                                does not depend on it, but a shard over it is an error */
+                                shard (docs/reference/reliability.md) and can only be lowered. As
+                                many shards as threads are scanned at once; the limit is that of
+                                each. The index does not depend on it, but a shard over it is an
+                                error */
     int reads_shards;        /* not 0: local shards are read, never mapped. Shards that cannot be
                                 mapped are read anyway, with a warning (warning.h) */
     int inherits; /* not 0: when an index is appended to, its ids, lifted columns and counts

@@ -3,7 +3,7 @@
  * An epoch is `count` positions. Every position of every epoch can be computed directly, without
  * the preceding ones; orders that form batches or rows first compute a table of the epoch. The same
  * arguments give the same records in every process, on every machine and in every later version.
- * docs/order.md specifies each kind, with test vectors. */
+ * docs/formats/order.md specifies each kind, with test vectors. */
 #ifndef RECMAP_ORDER_H
 #define RECMAP_ORDER_H
 
@@ -232,7 +232,8 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_batch_of(uint64_t *batch_
                                                                 recmap_error *error);
 
 /* Appends the canonical description, one JSON object: kind, parameters, seed, and the XXH3-128 of
- * arrays. Equal texts mean equal orders; docs/order.md lists the members. Errors: NO_MEMORY. */
+ * arrays. Equal texts mean equal orders; docs/formats/order.md lists the members. Errors:
+ * NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_describe(recmap_text *text,
                                                                 const recmap_order *order,
                                                                 recmap_error *error);

@@ -98,7 +98,7 @@ typedef enum recmap_parse_mode {
  * name in the message; NO_MEMORY. The columns are then empty.
  *
  * Cost: about 60 to 150 ns for a record of 14 small features, 65 ns for one of 50 KB whose bytes
- * are viewed; see docs/benchmarks.md. */
+ * are viewed; see docs/reference/benchmarks.md. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_parser_parse(
     recmap_columns *columns, const recmap_parser *parser, const recmap_record *records,
     size_t record_count, recmap_parse_mode mode, recmap_error *error);

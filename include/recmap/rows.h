@@ -4,7 +4,7 @@
  * A row is one training sample, made of pieces: stretches of the sequences of records. A row order
  * is an order (order.h): recmap_order_at gives the number of the row at a position, and
  * recmap_order_pieces gives the row's pieces. Ranks, states, mixtures and descriptions are
- * those of all orders. docs/rows.md specifies each kind, with test vectors. */
+ * those of all orders. docs/formats/rows.md specifies each kind, with test vectors. */
 #ifndef RECMAP_ROWS_H
 #define RECMAP_ROWS_H
 

@@ -69,7 +69,7 @@ RECMAP_API int recmap_selection_is_set(const recmap_selection *selection);
 
 /* Writes the selection to a file, which appears when it is complete, and replaces a file of that
  * name, which must end in `.rmv`: commands and Python recognise selections by it.
- * docs/selection-format.md specifies the bytes.
+ * docs/formats/selection-format.md specifies the bytes.
  *
  * Errors: INVALID if the name ends otherwise, or if the selection was opened and not attached; IO;
  * NO_MEMORY. */

@@ -2,7 +2,8 @@
  *
  * It says what was consumed, and of what: the data set, the order, the epoch, and the position up
  * to which all ranks together have consumed. It does not contain ranks, world size or batch size,
- * so a run with any others can resume from it. docs/checkpoint.md specifies its bytes and its JSON.
+ * so a run with any others can resume from it. docs/formats/checkpoint.md specifies its bytes and
+ * its JSON.
  */
 #ifndef RECMAP_STATE_H
 #define RECMAP_STATE_H

@@ -30,7 +30,7 @@ def mix(z):
 
 
 class Shuffle:
-    """An epoch of a shuffled order, implemented from docs/order.md."""
+    """An epoch of a shuffled order, implemented from docs/formats/order.md."""
 
     def __init__(self, n, seed=0, epoch=0):
         golden = 0x9E3779B97F4A7C15
@@ -77,7 +77,7 @@ def lines(numbers):
 
 
 def deal(epoch, start, world, batch, last):
-    """The numbers of each rank, as docs/order.md specifies."""
+    """The numbers of each rank, as docs/formats/order.md specifies."""
     ranks = [[] for _ in range(world)]
     at, n = start, len(epoch)
     while n - at >= world * batch or (n > at and last == "pad"):
@@ -264,9 +264,9 @@ class SmallOrders(CliTest):
                 )
 
     def test_the_vectors(self):
-        """docs/vectors holds whole epochs of 300 records with seed 7."""
+        """docs/formats/vectors holds whole epochs of 300 records with seed 7."""
         with open(
-            os.path.join(ROOT, "docs", "vectors", "order-kinds.txt"), encoding="ascii"
+            os.path.join(ROOT, "docs", "formats", "vectors", "order-kinds.txt"), encoding="ascii"
         ) as file:
             case = re.search(r"^case shuffled\n(.*?)(?=^case )", file.read(), re.M | re.S)[1]
         self.assertIn("\nn 300\nseed 7\n", case)

@@ -1,5 +1,5 @@
-"""Seek points of an index, used without the library: docs/vectors/points_reader.py
-finds the table as docs/index-format.md describes it, and zlib inflates from each point.
+"""Seek points of an index, used without the library: docs/formats/vectors/points_reader.py
+finds the table as docs/formats/index-format.md describes it, and zlib inflates from each point.
 """
 
 import gzip
@@ -12,7 +12,7 @@ import zlib
 
 from support import ROOT, CliTest, tfrecord
 
-sys.path.insert(0, os.path.join(ROOT, "docs", "vectors"))
+sys.path.insert(0, os.path.join(ROOT, "docs", "formats", "vectors"))
 
 from points_reader import read_index, read_points, resume
 

@@ -465,7 +465,7 @@ def mix(x):
 
 class Split(Selected):
     def test_parts_of_records_without_ids(self):
-        """As docs/partition.md says."""
+        """As docs/reference/partition.md says."""
         self.index("-o", "b.rmx", "a-0.tfrecord", "a-1.tfrecord")
         key = mix(7 + 0x9E3779B97F4A7C15)
         early = [i for i in range(40) if mix((i | 1 << 63) ^ key) < 3 << 62]

@@ -1,5 +1,5 @@
 /* Any bytes as element counts and options of row orders: refused, or an order whose rows keep the
- * rules of docs/rows.md. The first bytes are options, the rest counts. */
+ * rules of docs/formats/rows.md. The first bytes are options, the rest counts. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

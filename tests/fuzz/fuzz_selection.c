@@ -11,7 +11,7 @@
 #include "fuzz/fuzz.h"
 #include "fuzz/small_set.h"
 
-/* docs/selection-format.md */
+/* docs/formats/selection-format.md */
 enum { HEADER_SIZE = 64, HASH_SIZE = 16, DESCRIPTION_OFFSET = 16, DESCRIPTION_SIZE = 32 };
 
 static const char *path;

@@ -57,7 +57,7 @@ static void add_line(struct vector_case *vector, const char *key, const char *va
  * that begin with # are skipped. */
 struct vector_file vectors_load(const char *name) {
     char line[LINE_MAX], path[PATH_LIMIT];
-    snprintf(path, sizeof path, "%s/docs/vectors/%s", RECMAP_SOURCE_DIR, name);
+    snprintf(path, sizeof path, "%s/docs/formats/vectors/%s", RECMAP_SOURCE_DIR, name);
     FILE *stream = fopen(path, "r");
     if (!stream) fail_msg("%s: %s", path, strerror(errno));
     struct vector_file file = {0};

@@ -1,5 +1,5 @@
-/* Test vectors of docs/vectors: cases of `KEY VALUE` lines. A repeated key continues its value.
- * Lines that do not have this form fail the current test. */
+/* Test vectors of docs/formats/vectors: cases of `KEY VALUE` lines. A repeated key continues its
+ * value. Lines that do not have this form fail the current test. */
 #ifndef RECMAP_TESTS_HELPERS_VECTOR_FILE_H
 #define RECMAP_TESTS_HELPERS_VECTOR_FILE_H
 
@@ -14,7 +14,7 @@ struct vector_file {
     size_t count;
 };
 
-/* The file docs/vectors/NAME. */
+/* The file docs/formats/vectors/NAME. */
 struct vector_file vectors_load(const char *name);
 void vectors_deinit(struct vector_file *file);
 

@@ -1,4 +1,5 @@
-/* Partitions: how a hash assigns each record to one of several parts (docs/partition.md). Pure. */
+/* Partitions: how a hash assigns each record to one of several parts (docs/reference/partition.md).
+ * Pure. */
 #ifndef RECMAP_TOOLS_RECORDS_PARTITION_H
 #define RECMAP_TOOLS_RECORDS_PARTITION_H
 

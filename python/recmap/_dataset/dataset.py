@@ -182,7 +182,7 @@ class Dataset(Records, Described, Closing):
 
         ``recmap.open(path)`` opens the view again, and every ``recmap`` command takes the file in
         place of an index. It stays valid when shards are appended, and is refused for another or a
-        changed data set. docs/selection-format.md specifies it.
+        changed data set. docs/formats/selection-format.md specifies it.
 
         Raises:
             InvalidError: this is a view of a concatenation, which has no index of its own; or the
@@ -212,7 +212,8 @@ class Dataset(Records, Described, Closing):
             progress: see `open`.
             memory_limit: an upper bound, in bytes or as "64MiB", on the memory for one compressed
                 shard, and on that for the list of damage. More is an error. By default, a shard
-                that takes more than indexing it may (docs/reliability.md) counts as damaged.
+                that takes more than indexing it may (docs/reference/reliability.md) counts as
+                damaged.
 
         Returns:
             A dict: "records", the number of records in the index; "records_good", the number found

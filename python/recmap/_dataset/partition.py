@@ -1,4 +1,5 @@
-"""Partitions: how a hash assigns each record to one of several parts (docs/partition.md)."""
+"""Partitions: how a hash assigns each record to one of several parts
+(docs/reference/partition.md)."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ class Selectable(_recmap.Dataset):
                 in``) of columns with values or with each other, combined with ``and``, ``or`` and
                 ``not``. ``length`` is the size of a record in bytes; ``columns["a/b"]`` is a column
                 whose name is not a Python name. A str is compared as UTF-8. The expression is never
-                run as code; docs/select.md specifies it.
+                run as code; docs/reference/select.md specifies it.
 
         Raises:
             ValueError: the expression is invalid, or compares text with numbers.
@@ -207,8 +207,8 @@ class Selectable(_recmap.Dataset):
 
         The hash of its id decides where a record goes, or of its number if it has no id. Records
         with the same id therefore stay together, and appending shards moves no record to another
-        part. docs/partition.md specifies the hash. Each part has its share of the records only
-        approximately.
+        part. docs/reference/partition.md specifies the hash. Each part has its share of the records
+        only approximately.
 
         Args:
             shares: the share of each part, adding up to 1.

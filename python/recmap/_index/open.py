@@ -258,11 +258,11 @@ def open(
         sets: what to do if a folder has several sets of shards, such as train and test, or two
             copies of one: "error" lists them, "all" joins them. A pattern that matches several
             sets warns unless it is "all". A list may name several sets, but not two copies of one.
-            See docs/framings.md.
+            See docs/reference/framings.md.
         framing: how records are stored in the shards: "tfrecord" (what "auto" means for new
             indexes), "ofrecord", "lines", "tar" (WebDataset), "fixed:HEADER,RECORD,FOOTER" in
             bytes, or the path of a shared object with a custom framing, which must contain a slash
-            (docs/framings.md). With an ``.rmx``, only such a path is accepted.
+            (docs/reference/framings.md). With an ``.rmx``, only such a path is accepted.
         compression: "none", "gzip" or "zlib"; "auto" looks at the first bytes of each shard.
         from_idx: a folder with a text index for each shard (NAME.idx with lines ``OFFSET SIZE``, as
             DALI's tfrecord2idx writes). New shards are then indexed without reading all their data:
@@ -275,16 +275,16 @@ def open(
             ``.rmx``, an error.
         memory_limit: an upper bound, in bytes or as "64MiB", on the memory that indexing one
             compressed shard may take, of those that as many threads index at once; a shard over it
-            is an error. None: a limit that follows the size of the shard (docs/reliability.md).
-            With an ``.rmx``, an error.
+            is an error. None: a limit that follows the size of the shard
+            (docs/reference/reliability.md). With an ``.rmx``, an error.
         progress: "auto" (tqdm in a notebook, a bar on a terminal, otherwise nothing), None, or a
             callable with the arguments (bytes done, bytes in total, records, path of the shard).
         access: "map" gives views into the mapped shards; "read" copies each record instead of
             mapping, also for indexing and `Dataset.verify`, as some file systems do not map files
             (recmap then reads them anyway, and warns); "direct" lets loaders bypass the page cache,
-            for data that do not fit in memory (docs/python/records.md; rows are read as by "read");
-            "auto" is "direct" if the shards are larger than the memory and direct reads are
-            possible, otherwise "map".
+            for data that do not fit in memory (docs/frameworks/records.md; rows are read as by
+            "read"); "auto" is "direct" if the shards are larger than the memory and direct reads
+            are possible, otherwise "map".
         check: "header" skips the CRC of the data.
         check_index: verify the hash of the whole index when opening it.
         index_in_memory: copy the index to memory.
@@ -303,21 +303,21 @@ def open(
             looked up by their names without folders, unless two have the same name. No shard is
             read from elsewhere.
         storage_options: how to reach shards in remote stores: "endpoint", "region", "key",
-            "secret", "token", "anonymous", "urls" (presigned URLs) and others (docs/remote.md),
-            also in the spellings of fsspec. Environment variables (AWS_ACCESS_KEY_ID and so on)
-            are the defaults.
+            "secret", "token", "anonymous", "urls" (presigned URLs) and others
+            (docs/reference/remote.md), also in the spellings of fsspec. Environment variables
+            (AWS_ACCESS_KEY_ID and so on) are the defaults.
         credentials: a callable without arguments that returns credentials which expire: a mapping
             with "key", "secret" and "token", or "token", or "sas", or "delegation", or "urls",
             presigned URLs; and "expires", a datetime, an ISO text or seconds since 1970. It is
             called again five minutes before that, in a thread of its own, once for all data sets of
             a process. To pickle the data set, it must be picklable.
         fs: a filesystem of fsspec, or a store of obstore, that reads the shards instead of recmap,
-            for stores that recmap does not know (docs/remote.md). A name without a scheme is a path
-            in it, except that of an ``.rmx``, which is a local file. Slower than recmap's own
-            requests. To pickle the data set, it must be picklable.
+            for stores that recmap does not know (docs/reference/remote.md). A name without a scheme
+            is a path in it, except that of an ``.rmx``, which is a local file. Slower than recmap's
+            own requests. To pickle the data set, it must be picklable.
         cache: a folder on the local disk that keeps what is read from remote stores, so that the
             next epoch requests less. All processes of one user may share it. Local shards are not
-            cached (docs/remote.md).
+            cached (docs/reference/remote.md).
         cache_size: the maximum size of the cache, in bytes or as "200GB" or "64MiB"; None: until a
             tenth of the disk is left.
         allow_urls: allow an ``.rmx`` to name shards in remote stores.

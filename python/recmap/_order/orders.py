@@ -1,6 +1,7 @@
 """Orders: which record is at which position of an epoch, as pure functions.
 
-docs/order.md specifies every order with test vectors. The same seed always gives the same order.
+docs/formats/order.md specifies every order with test vectors. The same seed always gives the same
+order.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Row orders: fixed-length rows of tokens and windows of episodes, as pure functions.
 
-docs/rows.md specifies each kind, with test vectors.
+docs/formats/rows.md specifies each kind, with test vectors.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ cluster.
     df.write.format("recmap").mode("append").option("id", "user_id").save("/data/out")
 
 All nodes must reach the shards and the index under the same paths. Needs Spark 4.1 or later
-(``pip install 'pyspark>=4.1' pyarrow``), with recmap on all nodes. docs/python/spark.md is a guide
-with the table of types.
+(``pip install 'pyspark>=4.1' pyarrow``), with recmap on all nodes. docs/frameworks/spark.md is a
+guide with the table of types.
 """
 
 from ._index import index

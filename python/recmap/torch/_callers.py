@@ -49,7 +49,7 @@ def refuse_collation(caller: FrameType) -> None:
         raise ValueError(
             "the loader makes the batches, and the collator of transformers would stack them "
             "again: override Trainer.get_train_dataloader to return a recmap.Loader, as in "
-            "docs/python/transformers.md, or give the Trainer a recmap.torch.MapDataset"
+            "docs/frameworks/transformers.md, or give the Trainer a recmap.torch.MapDataset"
         )
 
 

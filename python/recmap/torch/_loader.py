@@ -30,7 +30,7 @@ class Loader(_Loader[Batch]):
     `state_dict` follows torchdata's convention, like all of `recmap.torch`: inside the ``for``,
     after an epoch's last batch, it is the end of that epoch; when loaded, it gives an empty
     ``for``, then the next epoch. With `epochs`, whose ``for`` continues with the next epoch, it is
-    the start of that one. Lightning needs `recmap.Loader` (docs/python/lightning.md).
+    the start of that one. Lightning needs `recmap.Loader` (docs/frameworks/lightning.md).
 
     Args:
         numbers: the name of an additional item with the records' numbers, as for `tensors`.

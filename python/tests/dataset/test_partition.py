@@ -70,7 +70,7 @@ def test_wrong_types_raise(digits):
 
 
 def test_vectors_of_the_specification(tmp_path):
-    """docs/partition.md, implemented here with plain integers."""
+    """docs/reference/partition.md, implemented here with plain integers."""
     mask = 2**64 - 1
 
     def mix(x):

@@ -703,7 +703,7 @@ def test_errors_of_indexing_are_those_of_recmap(spark, tmp_path):
 
 
 def test_the_code_of_the_page_runs(spark, tmp_path, monkeypatch):
-    page = ROOT / "docs" / "python" / "spark.md"
+    page = ROOT / "docs" / "frameworks" / "spark.md"
     if not page.exists():
         pytest.skip("the pages are not here")
     for shard in DIGITS.glob("*.tfrecord"):

@@ -121,7 +121,7 @@ def test_rows_of_every_kind(varied):
 def test_code_of_the_page_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").symlink_to(ROOT / "data")
-    page = (ROOT / "docs" / "python" / "torch.md").read_text()
+    page = (ROOT / "docs" / "frameworks" / "torch.md").read_text()
     blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert len(blocks) >= 4
     exec("\n".join(blocks), {"__name__": "page"})

@@ -1,4 +1,5 @@
-"""Lightning resumed from a checkpoint of an epoch's last step, as docs/python/lightning.md says."""
+"""Lightning resumed from a checkpoint of an epoch's last step, as docs/frameworks/lightning.md
+says."""
 
 import os
 import subprocess

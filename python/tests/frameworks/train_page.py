@@ -23,7 +23,7 @@ CALLS = re.compile(r"^(train\w*|fit)\(\".*\)\n", re.M)  # pages end with a call
 
 def definitions_of(page):
     """The names of a page's programs, which are not called yet."""
-    path = ROOT / "docs" / "python" / f"{page}.md"
+    path = ROOT / "docs" / "frameworks" / f"{page}.md"
     names = {"__name__": "__main__"}
     text = path.read_text()
     for match in re.finditer(r"```python\n(.*?)```", text, re.S):

@@ -124,8 +124,9 @@ def test_seeds():
 
 
 def test_vectors_of_the_specification():
-    """docs/vectors/order-kinds.txt, for the kind that is used most."""
-    text = (Path(__file__).resolve().parents[3] / "docs/vectors/order-kinds.txt").read_text()
+    """docs/formats/vectors/order-kinds.txt, for the kind that is used most."""
+    top = Path(__file__).resolve().parents[3]
+    text = (top / "docs/formats/vectors/order-kinds.txt").read_text()
     lines = text.split("case shuffled\n")[1].split("\n\n")[0].splitlines()
     epochs = {0: [], 1: []}
     for line in lines:

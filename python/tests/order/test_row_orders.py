@@ -9,7 +9,7 @@ import pytest
 import recmap
 
 COUNTS = np.random.default_rng(1).integers(0, 60, 500)
-VECTORS = Path(__file__).parents[3] / "docs/vectors/rows.txt"
+VECTORS = Path(__file__).parents[3] / "docs/formats/vectors/rows.txt"
 
 
 def each():

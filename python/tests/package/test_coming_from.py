@@ -21,7 +21,7 @@ SECTIONS = {
     "LitData": ["litdata", "torch"],
     "Grain's packing": ["grain", "grain.experimental"],
 }
-FOLDER = ROOT / "docs" / "python"
+FOLDER = ROOT / "docs" / "migrate"
 OTHERS = FOLDER / "from-others.md"
 
 

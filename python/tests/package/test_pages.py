@@ -22,7 +22,7 @@ PAGES = {
 def test_page(name, tmp_path, monkeypatch, capsys):
     for package in PAGES[name]:
         pytest.importorskip(package, exc_type=ImportError)
-    page = ROOT / "docs" / "python" / f"{name}.md"
+    page = ROOT / "docs" / "frameworks" / f"{name}.md"
     if not page.exists():
         pytest.skip("the pages are not here")
     for shard in DIGITS.glob("*.tfrecord"):
@@ -43,6 +43,6 @@ def test_page(name, tmp_path, monkeypatch, capsys):
 
 
 def test_the_page_on_selecting(digits, tmp_path):
-    text = (ROOT / "docs" / "select.md").read_text()
+    text = (ROOT / "docs" / "reference" / "select.md").read_text()
     for block in re.findall(r"```python\n(.*?)```", text, re.S):
         exec(block, {"ds": digits, "folder": tmp_path, "recmap": recmap})

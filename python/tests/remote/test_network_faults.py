@@ -1,4 +1,4 @@
-"""Every fault of a network and a server that docs/reliability.md lists, one row each.
+"""Every fault of a network and a server that docs/reference/reliability.md lists, one row each.
 
 A proxy injects the fault. The oracle is the same data set, read locally: the same records and the
 same index, or the error that the row names. No message contains a credential, no file is left, and

@@ -2,8 +2,8 @@
  *
  * For n up to 256 it is a shuffled table. Above, it is an alternating Feistel network of twelve
  * rounds over Z_b x Z_2^k, with b * 2^k just above n, applied again until the value is below n
- * (cycle walking). docs/order.md specifies it, with test vectors; what a seed gives never changes.
- * Pure. */
+ * (cycle walking). docs/formats/order.md specifies it, with test vectors; what a seed gives never
+ * changes. Pure. */
 #ifndef RECMAP_BASE_PERMUTATION_PERMUTATION_H
 #define RECMAP_BASE_PERMUTATION_PERMUTATION_H
 

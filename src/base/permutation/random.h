@@ -1,6 +1,6 @@
 /* Random numbers as a pure function of their purpose: a seed, an epoch, a stream and a size are
- * mixed into a state, and a state defines a numbered sequence of words. docs/order.md specifies
- * both; what a seed gives never changes. */
+ * mixed into a state, and a state defines a numbered sequence of words. docs/formats/order.md
+ * specifies both; what a seed gives never changes. */
 #ifndef RECMAP_BASE_PERMUTATION_RANDOM_H
 #define RECMAP_BASE_PERMUTATION_RANDOM_H
 

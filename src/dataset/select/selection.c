@@ -1,4 +1,4 @@
-/* docs/selection-format.md specifies the file. */
+/* docs/formats/selection-format.md specifies the file. */
 #include <recmap/selection.h>
 
 #include <errno.h>

@@ -6,7 +6,7 @@
  *
  * A published file never changes; it can only be replaced. Reading does not call LMDB: the
  * reader collects a pointer to every value once, and the pointers are valid while the store is
- * open. docs/index-format.md specifies the bytes; seal.h and pages.h implement them. */
+ * open. docs/formats/index-format.md specifies the bytes; seal.h and pages.h implement them. */
 #ifndef RECMAP_INDEX_STORE_STORE_H
 #define RECMAP_INDEX_STORE_STORE_H
 

@@ -1,6 +1,6 @@
 /* Packed element counts of one feature: 65,536 records to a chunk, 128 to a block. A block stores
  * its smallest count, and for each record the difference from it in as few bits as the largest
- * needs. Equal counts need no bits. docs/index-format.md specifies the bytes. Pure. */
+ * needs. Equal counts need no bits. docs/formats/index-format.md specifies the bytes. Pure. */
 #ifndef RECMAP_INDEX_TABLES_COUNT_CHUNK_H
 #define RECMAP_INDEX_TABLES_COUNT_CHUNK_H
 

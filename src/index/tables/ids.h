@@ -1,5 +1,5 @@
 /* Packed ids: sorted pairs (hash of the id, record number) of fixed width. The id itself is not
- * stored; it is compared in the record. docs/index-format.md specifies the bytes. Pure. */
+ * stored; it is compared in the record. docs/formats/index-format.md specifies the bytes. Pure. */
 #ifndef RECMAP_INDEX_TABLES_IDS_H
 #define RECMAP_INDEX_TABLES_IDS_H
 

@@ -2,7 +2,7 @@
  * stored as its difference from the smallest in the chunk, in 0, 1, 2, 4 or 8 bytes; a float in 4
  * bytes, a float64 in 8; values of bytes one after the other, with a list of their ends, or as
  * codes of the distinct texts if that is smaller. A chunk in which some values are null has a bit
- * for each value. docs/index-format.md specifies the bytes. Pure. */
+ * for each value. docs/formats/index-format.md specifies the bytes. Pure. */
 #ifndef RECMAP_INDEX_TABLES_LIFTED_H
 #define RECMAP_INDEX_TABLES_LIFTED_H
 

@@ -4,7 +4,7 @@
  * a data set to the last, and blocks are independent of shards. A block stores a line (base and
  * slope) through its offsets, and for each offset the distance above that line, the residual, in as
  * few bits as the largest one needs. Records of equal length need no bits.
- * docs/index-format.md specifies the bytes. Pure. */
+ * docs/formats/index-format.md specifies the bytes. Pure. */
 #ifndef RECMAP_INDEX_TABLES_OFFSETS_H
 #define RECMAP_INDEX_TABLES_OFFSETS_H
 

@@ -1,5 +1,5 @@
 /* Seek points of compressed shards: places where inflating can start. Their windows are stored
- * deflated. Pure: points to bytes and back. docs/index-format.md specifies the bytes. */
+ * deflated. Pure: points to bytes and back. docs/formats/index-format.md specifies the bytes. */
 #ifndef RECMAP_INDEX_TABLES_POINTS_H
 #define RECMAP_INDEX_TABLES_POINTS_H
 

@@ -53,7 +53,7 @@ bool blend_uses(const struct blend *blend, size_t source);
 
 /* A bound, exact in whole periods, of the number of positions that contain `drawn` draws of a
  * source: the largest that contains no further draw, or with `is_upper` the smallest that contains
- * all of these; docs/order.md, "Epoch". UINT64_MAX if the source is not drawn so often. */
+ * all of these; docs/formats/order.md, "Epoch". UINT64_MAX if the source is not drawn so often. */
 uint64_t blend_length(const struct blend *blend, size_t source, uint64_t drawn, bool is_upper);
 
 #endif

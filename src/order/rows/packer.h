@@ -1,5 +1,5 @@
-/* Packing one group of documents into rows: best fit by decreasing length. docs/rows.md specifies
- * the result. A packer is the memory for it, which one thread uses for many groups. */
+/* Packing one group of documents into rows: best fit by decreasing length. docs/formats/rows.md
+ * specifies the result. A packer is the memory for it, which one thread uses for many groups. */
 #ifndef RECMAP_ORDER_ROWS_PACKER_H
 #define RECMAP_ORDER_ROWS_PACKER_H
 

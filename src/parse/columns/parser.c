@@ -10,7 +10,7 @@
 #include "parse/decode/read_lists.h"
 #include "parse/decode/read_paths.h"
 
-/* How many records ahead to prefetch; see docs/benchmarks.md. */
+/* How many records ahead to prefetch; see docs/reference/benchmarks.md. */
 enum { PREFETCH_DISTANCE = 8 };
 
 /* The SLICED features as sequences without padding, in the same order. */

@@ -1,5 +1,5 @@
-/* docs/vectors/framings.txt: what the specification says of shards in other framings than TFRecord
- * is what an index of them has, and what a data set reads. */
+/* docs/formats/vectors/framings.txt: what the specification says of shards in other framings than
+ * TFRecord is what an index of them has, and what a data set reads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

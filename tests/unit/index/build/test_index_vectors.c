@@ -1,6 +1,6 @@
 /* The format's specification against a whole data set: it is indexed to the values of
- * docs/vectors/dataset.txt, which were made without this code, and an index of these values is
- * read. docs/vectors/grown.txt has a shard that grew after it was indexed.
+ * docs/formats/vectors/dataset.txt, which were made without this code, and an index of these values
+ * is read. docs/formats/vectors/grown.txt has a shard that grew after it was indexed.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* The format's specification against its code: every codec gives the bytes of docs/vectors, which
- * were made without it, and reads them. */
+/* The format's specification against its code: every codec gives the bytes of docs/formats/vectors,
+ * which were made without it, and reads them. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

@@ -471,7 +471,7 @@ static void expect_checks(const struct vector_case *vector, struct point_list *p
     free(checks);
 }
 
-/* docs/vectors was made without the library. */
+/* docs/formats/vectors was made without the library. */
 static void test_vectors(void **state) {
     (void)state;
     struct vector_file file = vectors_load("points.txt");

@@ -1,4 +1,4 @@
-/* The test vectors of docs/order.md, on every way in which the permutation is computed. */
+/* The test vectors of docs/formats/order.md, on every way in which the permutation is computed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* The test vectors of docs/rows.md. */
+/* The test vectors of docs/formats/rows.md. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -477,7 +477,7 @@ static void test_many_parsers(void **state) {
     assert_null(recmap_columns_find(parsing.columns, "b"));
 }
 
-/* What docs/features.md draws. */
+/* What docs/reference/features.md draws. */
 static void test_documented(void **state) {
     (void)state;
     const recmap_feature features[] = {
