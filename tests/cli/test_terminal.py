@@ -72,7 +72,7 @@ class Terminal(CliTest):
                 "  label                 int64  -7\n"
                 f'  long                  bytes  "{"x" * 48}"... (100 bytes)\n'
                 "  many                  int64  0, 1, 2, 3, 4, 5, 6, 7, ... (20 values)\n"
-                "  some                  float  0.5, 2.0\n"
+                "  some                  float  0.5, 2\n"
                 '  words                 bytes  "a", "b", "a", ... (6 values)\n'
             ),
         )
@@ -142,8 +142,8 @@ class Terminal(CliTest):
             (("find", "b.rmx", "é\x9b1m\x85"), "é\\x9b1m\\x85\t0"),
             (("get", "b.rmx", "0", "--feature", "n\x9b"), "v\\x9b"),
             (("schema", "b.rmx"), "n\\x9b"),
-            (("get", "b.rmx", "0"), "n\\u009b"),
-            (("cat", "b.rmx"), "n\\u009b"),
+            (("get", "b.rmx", "0"), "n\\x9b"),
+            (("cat", "b.rmx"), "n\\x9b"),
         ]
         for command, expected in commands:
             shown = self.on_terminal(*command)
@@ -170,7 +170,7 @@ class Terminal(CliTest):
             (("get", "b.rmx", "0", "--feature", "id"), f"i{shown}{kept}"),
             (("schema", "b.rmx"), f"n{shown}"),
             (("info", "b.rmx"), f"n{shown}"),
-            (("get", "b.rmx", "0"), f"n{as_json}"),
+            (("get", "b.rmx", "0"), f"n{shown}"),
             (("cat", "b.rmx", "--format", "json"), f"n{as_json}"),
             (("verify", "b.rmx"), "b.rmx"),
         ):

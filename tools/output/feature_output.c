@@ -1,7 +1,6 @@
 #include "output/feature_output.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <recmap/example.h>
@@ -32,22 +31,12 @@ static bool write_bytes(struct writing *writing, recmap_bytes value) {
     return putc('\n', stream) != EOF;
 }
 
-/* Writes the fewest digits that give back the same float. */
-static bool write_float(FILE *stream, float value) {
-    char text[32];
-    for (int digits = 6; digits <= 9; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, (double)value);
-        if (strtof(text, NULL) == value) break;
-    }
-    return fputs(text, stream) != EOF;
-}
-
 static bool write_value(struct writing *writing, const recmap_example_part *part, size_t i) {
     FILE *stream = writing->output->stream;
     if (part->type == RECMAP_TYPE_BYTES) return write_bytes(writing, part->bytes[i]);
     if (writing->number_count++ && putc(' ', stream) == EOF) return false;
     if (part->type == RECMAP_TYPE_INT64) return fprintf(stream, "%" PRId64, part->int64s[i]) > 0;
-    return write_float(stream, part->floats[i]);
+    return print_float(stream, part->floats[i]);
 }
 
 static void keep_name(struct writing *writing, const recmap_example_part *part) {

@@ -169,13 +169,8 @@ static recmap_status write_json(struct output *output, const recmap_record *reco
                                 bool *is_written, recmap_error *error) {
     output->text.size = 0;
     RETURN_IF_FAILED(recmap_record_to_json(&output->text, record, error));
-    if (output->format == OUTPUT_PREVIEW) {
-        preview_print(output->stream, record, output->text.data, output->has_colour);
-        *is_written = !ferror(output->stream);
-    } else {
-        *is_written = write_all(output->stream, output->text.data, output->text.size) &&
-                      putc('\n', output->stream) != EOF;
-    }
+    *is_written = write_all(output->stream, output->text.data, output->text.size) &&
+                  putc('\n', output->stream) != EOF;
     return RECMAP_OK;
 }
 
@@ -189,8 +184,11 @@ recmap_status output_write(struct output *output, const recmap_record *record,
         is_written = fprintf(output->stream, "%" PRIu64 "\n", record->number) > 0;
         break;
     case OUTPUT_TFRECORD: is_written = write_frame(output->stream, record); break;
-    case OUTPUT_JSON:
-    case OUTPUT_PREVIEW: status = write_json(output, record, &is_written, error); break;
+    case OUTPUT_JSON: status = write_json(output, record, &is_written, error); break;
+    case OUTPUT_PREVIEW:
+        status = preview_print(output->stream, record, output->has_colour, error);
+        is_written = !ferror(output->stream);
+        break;
     case OUTPUT_DEFAULT:
     case OUTPUT_RAW: is_written = write_all(output->stream, record->data, record->size); break;
     }

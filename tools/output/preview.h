@@ -9,7 +9,8 @@
 
 #include <recmap/record.h>
 
-/* `json` is the result of recmap_record_to_json. */
-void preview_print(FILE *stream, const recmap_record *record, const char *json, bool has_colour);
+/* Prints the preview. Characters that must not reach a terminal are escaped. Errors: NO_MEMORY. */
+recmap_status preview_print(FILE *stream, const recmap_record *record, bool has_colour,
+                            recmap_error *error);
 
 #endif

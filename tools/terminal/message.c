@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <recmap/text.h>
@@ -32,6 +33,15 @@ void print_readable(FILE *stream, const char *text, size_t size) {
         read = recmap_text_escape(escaped, text, size);
         fputs(escaped, stream);
     }
+}
+
+bool print_float(FILE *stream, float value) {
+    char text[32];
+    for (int digits = 6; digits <= 9; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, (double)value);
+        if (strtof(text, NULL) == value) break;
+    }
+    return fputs(text, stream) != EOF;
 }
 
 void print_safe(FILE *stream, const char *text) {

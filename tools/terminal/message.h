@@ -47,6 +47,9 @@ void print_safe(FILE *stream, const char *text);
 /* The same for text that may contain NUL bytes. */
 void print_readable(FILE *stream, const char *text, size_t size);
 
+/* Prints the fewest digits that give back the same float. False if that fails. */
+bool print_float(FILE *stream, float value);
+
 enum { WORD_SIZE = 320 };
 
 /* Writes text as one word of a POSIX shell, in quotes if it needs them, as the library does in its
