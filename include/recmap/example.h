@@ -51,8 +51,9 @@ typedef struct recmap_schema_feature {
     const char *name; /* UTF-8, NUL-terminated; a name may contain NULs before that. Lives as long
                          as the schema */
     size_t name_size; /* bytes of the name */
-    const char *kind; /* "int64", "float", "bytes"; "mixed" if records or steps differ; "unset" if
-                         no record holds it. A static string */
+    const char *kind; /* "int64", "float", "bytes"; "mixed" if values of records or steps differ;
+                         that of the empty lists if there are no values; "unset" if no record holds
+                         it, or only empty lists of several kinds. A static string */
     double share;     /* fraction of all records that hold the feature, or that have the list */
     uint64_t min_length; /* number of values, over the records that hold it, or over the steps that
                             have a kind */
@@ -154,10 +155,10 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_kind_check_create(recmap_kind_c
 RECMAP_API void recmap_kind_check_destroy(recmap_kind_check *check);
 
 /* Compares the kinds of a record's features, and those of the steps of its feature lists, with
- * those of the records added before. A feature without a kind has none to compare. A record that is
- * neither message, or that has other fields, is counted and not compared. Values are not read. It
- * remembers at most 65,536 names. Errors: NO_MEMORY. Cost: a few nanoseconds per feature if records
- * have the same features. */
+ * those of the records added before. A feature without values has no kind to compare. A record that
+ * is neither message, or that has other fields, is counted and not compared. Values are not read.
+ * It remembers at most 65,536 names. Errors: NO_MEMORY. Cost: a few nanoseconds per feature if
+ * records have the same features. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_kind_check_add(recmap_kind_check *check,
                                                                 const void *data, size_t size,
                                                                 recmap_error *error);

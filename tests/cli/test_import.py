@@ -24,9 +24,9 @@ from support import (
 )
 
 SHARED = os.environ.get("RECMAP_TEST_DATA") or os.path.join(ROOT, "..", "shared", "data")
-SEQUENCE = bytes.fromhex(  # a context, a list of two steps, an empty list
-    "0a0d0a0b0a02696412050a030a0172122b0a040a0012000a0e0a016112090a070a050a000a01710a130a0174120e0a"
-    "061a040a0201020a000a021200"
+SEQUENCE = bytes.fromhex(  # a context, a list of steps of two kinds, an empty list
+    "0a0d0a0b0a02696412050a030a017212310a040a0012000a0e0a016112090a070a050a000a01710a190a017412140a"
+    "061a040a0201020a000a0812060a0400000040"
 )
 
 
@@ -333,7 +333,7 @@ class Schema(ImportTest):
                 "kind       share         steps        values  range       feature list\n"
                 "unset    50.00 %             0             0              \n"
                 "bytes    50.00 %             1             2  0..1 bytes  a\n"
-                "mixed    50.00 %             3      0..2                  t\n"
+                "mixed    50.00 %             3      1..2                  t\n"
             ),
         )
 

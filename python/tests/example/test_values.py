@@ -208,11 +208,11 @@ def written(tmp_path, records, **options):
         ([3, 3.5, 4.5], "float, but int64"),
         (["a", float("nan")], "float, but bytes"),
         ([None, b"x", [], 5], "int64, but bytes"),
-        ([np.zeros(0), [1]], "int64, but float"),
+        ([np.zeros(0), [1], [2.5]], "float, but int64"),
     ],
 )
 def test_a_kind_that_changes_is_named_once(tmp_path, values, kinds):
-    first = next(i for i, value in enumerate(values) if value is not None)
+    first = next(i for i, value in enumerate(values) if value is not None and np.size(value))
     at = len(values) - 1 if values[1] != 3.5 else 1
     expected = f"record {at}: feature 'x' has the kind {kinds} in record {first}: parsing needs one"
     for records in (
@@ -225,6 +225,20 @@ def test_a_kind_that_changes_is_named_once(tmp_path, values, kinds):
     lists = [recmap.encode_sequence_example({"x": 1}, {"x": [value]}) for value in values]
     (message,) = written(tmp_path, lists)
     assert message.startswith(expected.replace("feature", "feature list"))
+
+
+@pytest.mark.parametrize("value", [3, "a", 0.5], ids=["int64", "bytes", "float"])
+def test_an_empty_array_has_no_kind(tmp_path, value):
+    empty = [np.array([]), np.array([], np.int64), np.array([], "S1"), []]
+    empty.append(pytest.importorskip("torch").tensor([]))
+    values = [*empty, [value], *empty, [value, value]]
+    lists = [recmap.encode_sequence_example({"y": 1}, {"l": values})] * 2
+    assert written(tmp_path, [*lists, *({"x": value} for value in values)]) == []
+    assert written(tmp_path, [{"x": value} for value in values]) == []
+    with recmap.open(tmp_path / "a.tfrecord", index=tmp_path / "a.rmx") as ds:
+        kind = ds.schema()["x"]["kind"]
+        assert ds.features()["x"].dtype == {"float": "float32"}.get(kind, kind)
+        assert sum(map(len, ds.parse(range(len(ds)), ds.features())["x"])) == 3
 
 
 def test_kinds_are_compared_over_all_shards(tmp_path):

@@ -59,7 +59,8 @@ static void add_value(struct feature_stats *stats, const recmap_value *value) {
 static void add_values(struct feature_stats *stats, const struct example_feature *feature,
                        struct example_values values) {
     recmap_value value;
-    stats->kinds |= 1u << feature->kind;
+    if (feature->count) stats->kinds |= 1u << feature->kind;
+    else stats->empty_kinds |= 1u << feature->kind;
     widen_count(&stats->min_length, &stats->max_length, stats->length_count++ == 0, feature->count);
     while (example_values_next(&value, &values)) add_value(stats, &value);
 }
@@ -83,8 +84,10 @@ void feature_stats_add_list(struct feature_stats *stats, const struct example_fe
     }
 }
 
-static const char *kind_name(unsigned kinds) {
-    if (!kinds) return "unset";
+/* Empty lists say what the kind is only if no record has values, and if they agree. */
+static const char *kind_name(const struct feature_stats *stats) {
+    unsigned kinds = stats->kinds ? stats->kinds : stats->empty_kinds;
+    if (!kinds || (!stats->kinds && kinds & (kinds - 1))) return "unset";
     return kinds & (kinds - 1) ? "mixed" : recmap_type_name((recmap_type)__builtin_ctz(kinds));
 }
 
@@ -108,7 +111,7 @@ recmap_schema_feature feature_stats_describe(const struct feature_stats *stats,
     return (recmap_schema_feature){
         .name = stats->name,
         .name_size = stats->name_size,
-        .kind = kind_name(stats->kinds),
+        .kind = kind_name(stats),
         .share = share(stats->held_count, record_count),
         .min_length = stats->min_length,
         .max_length = stats->max_length,

@@ -18,7 +18,8 @@ struct feature_stats {
     uint64_t length_count; /* features or steps with a kind */
     uint64_t min_length;   /* number of values, over those */
     uint64_t max_length;
-    unsigned kinds; /* bit 1 << recmap_type for each kind seen */
+    unsigned kinds;       /* bit 1 << recmap_type for each kind of values seen */
+    unsigned empty_kinds; /* the same for empty lists */
     uint64_t int64_count;
     int64_t min_int64;
     int64_t max_int64;

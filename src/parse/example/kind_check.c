@@ -19,6 +19,7 @@ enum {
     NAMES_MAX = 1 << 16, /* names beyond these are not checked */
     WARNINGS_MAX = 64,
     SHOWN_MAX = 200, /* bytes of a name in a warning */
+    PACKED_TAG = 1 << 3 | WIRE_BYTES,
 };
 
 /* A name with the kind of its values, in the first record that has any. */
@@ -36,7 +37,7 @@ struct record_kind {
     const uint8_t *name;
     size_t name_size;
     bool is_list;
-    recmap_type kind;      /* NONE if it has none */
+    recmap_type kind;      /* of its values; NONE if it has none */
     recmap_type last_kind; /* of the last step of a list whose steps differ; else NONE */
 };
 
@@ -83,8 +84,23 @@ void recmap_kind_check_destroy(recmap_kind_check *check) {
     free(check);
 }
 
-/* Of several lists in a Feature message, the last one counts. */
+/* Returns true if a list has values, or is malformed. Numbers may be packed, also no numbers. */
+static bool has_values(struct wire list, recmap_type kind, struct wire_trace *trace) {
+    while (!wire_done(&list)) {
+        uint32_t tag;
+        struct wire packed;
+        if (kind == RECMAP_TYPE_BYTES || !wire_read_tag(&tag, &list, trace) || tag != PACKED_TAG ||
+            !wire_read_bytes(&packed, &list, trace) || !wire_done(&packed))
+            return true;
+    }
+    return false;
+}
+
+/* Reads the kind of the values of a Feature message, NONE if it has no values: an empty list has no
+ * kind, whatever kind its writer chose for it. A list of another kind than the one before replaces
+ * it. */
 static bool read_kind(recmap_type *kind, struct wire body, struct wire_trace *trace) {
+    recmap_type last = RECMAP_TYPE_NONE;
     *kind = RECMAP_TYPE_NONE;
     while (!wire_done(&body)) {
         uint32_t tag;
@@ -92,7 +108,9 @@ static bool read_kind(recmap_type *kind, struct wire body, struct wire_trace *tr
         if (!wire_read_tag(&tag, &body, trace)) return false;
         recmap_type next = feature_kind_of_tag(tag);
         if (next == RECMAP_TYPE_NONE || !wire_read_bytes(&list, &body, trace)) return false;
-        *kind = next;
+        if (next != last) *kind = RECMAP_TYPE_NONE;
+        last = next;
+        if (has_values(list, next, trace)) *kind = next;
     }
     return true;
 }

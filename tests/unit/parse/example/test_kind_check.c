@@ -52,19 +52,23 @@ static void expect(const recmap_kind_check *check, size_t index, const char *mes
     assert_int_equal(warning->record, record);
 }
 
+#define INT64 "'int64List':{'value':['3']}"
+#define FLOAT "'floatList':{'value':[3.5]}"
+#define BYTES "'bytesList':{'value':['AA==']}"
+
 static void test_each_feature_is_named_once(void **state) {
     (void)state;
     recmap_kind_check *check = create();
     add(check, "{}");
-    add(check, "{'features':{'feature':{'a':{},'b':{'int64List':{}},'c':{'bytesList':{}}}}}");
-    add(check, "{'features':{'feature':{'a':{'floatList':{}},'c':{'floatList':{}}}}}");
+    add(check, "{'features':{'feature':{'a':{},'b':{" INT64 "},'c':{" BYTES "}}}}");
+    add(check, "{'features':{'feature':{'a':{" FLOAT "},'c':{" FLOAT "}}}}");
     expect(check, 0, "feature 'c' has the kind float, but bytes in record 1", 2);
     expect(check, 1, NULL, 0);
     for (int i = 0; i < 3; i++)
-        add(check, "{'features':{'feature':{'b':{'bytesList':{}},'c':{'floatList':{}}}}}");
+        add(check, "{'features':{'feature':{'b':{" BYTES "},'c':{" FLOAT "}}}}");
     expect(check, 1, "feature 'b' has the kind bytes, but int64 in record 1", 3);
     expect(check, 2, NULL, 0);
-    add(check, "{'features':{'feature':{'a':{'int64List':{}}}}}");
+    add(check, "{'features':{'feature':{'a':{" INT64 "}}}}");
     expect(check, 2, "feature 'a' has the kind int64, but float in record 2", 6);
     recmap_kind_check_destroy(check);
 }
@@ -73,13 +77,13 @@ static void test_each_feature_is_named_once(void **state) {
 static void test_sequences(void **state) {
     (void)state;
     recmap_kind_check *check = create();
-    add(check, "{'context':{'feature':{'a':{'int64List':{}}}},'featureLists':{'featureList':{"
-               "'a':{'feature':[{},{'floatList':{}}]},'b':{}}}}");
+    add(check, "{'context':{'feature':{'a':{" INT64 "}}},'featureLists':{'featureList':{"
+               "'a':{'feature':[{},{" FLOAT "}]},'b':{}}}}");
     expect(check, 0, NULL, 0);
-    add(check, "{'features':{'feature':{'a':{'floatList':{}}}}}");
+    add(check, "{'features':{'feature':{'a':{" FLOAT "}}}}");
     expect(check, 0, "feature 'a' has the kind float, but int64 in record 0", 1);
-    add(check, "{'featureLists':{'featureList':{'a':{'feature':[{'floatList':{}},{'int64List':{}}]}"
-               ",'b':{'feature':[{'bytesList':{}},{'int64List':{}}]}}}}");
+    add(check, "{'featureLists':{'featureList':{'a':{'feature':[{" FLOAT "},{" INT64 "}]}"
+               ",'b':{'feature':[{" BYTES "},{" INT64 "}]}}}}");
     expect(check, 1, "feature list 'a' has the kind int64, but float in record 0", 2);
     expect(check, 2, "feature list 'b' has steps of kind bytes and of kind int64", 2);
     expect(check, 3, NULL, 0);
@@ -106,16 +110,16 @@ static void test_other_bytes_are_counted_only(void **state) {
     static const char floats[] = "0a0a0a080a0161120312" /* ... */ "0100";
     char hex[sizeof floats];
     recmap_kind_check *check = create();
-    add(check, "{'features':{'feature':{'a':{'int64List':{}}}}}");
+    add(check, "{'features':{'feature':{'a':{" INT64 "}}}}");
     for (size_t size = 0; size + 2 < sizeof floats; size += 2) {
         memcpy(hex, floats, size);
         hex[size] = 0;
         add_hex(check, hex);
     }
-    add_hex(check, "0a090a070a01ff12021200");
-    add_hex(check, "0a090a070a0161120212002801");
+    add_hex(check, "0a0f0a0d0a01ff120812060a0400000040");
+    add_hex(check, "0a0f0a0d0a0161120812060a04000000402801");
     expect(check, 0, NULL, 0);
-    add_hex(check, "0a090a070a016112021200");
+    add_hex(check, "0a0f0a0d0a0161120812060a0400000040");
     assert_non_null(recmap_kind_check_warning(check, 0));
     recmap_kind_check_destroy(check);
 }
@@ -124,11 +128,30 @@ static void test_other_bytes_are_counted_only(void **state) {
 static void test_unusual_encodings(void **state) {
     (void)state;
     recmap_kind_check *check = create();
-    add_hex(check, "0a090a0712021a000a0161");
-    add_hex(check, "0a0b0a0912040a001a000a0161");
+    add_hex(check, "0a0c0a0a12051a030a01030a0161");
+    add_hex(check, "0a100a0e12090a020a001a030a01030a0161");
+    add_hex(check, "0a0d0a0b12060a020a001a000a0161");
     expect(check, 0, NULL, 0);
-    add_hex(check, "0a0b0a0912041a000a000a0161");
-    expect(check, 0, "feature 'a' has the kind bytes, but int64 in record 0", 2);
+    add_hex(check, "0a100a0e12091a030a01030a020a000a0161");
+    expect(check, 0, "feature 'a' has the kind bytes, but int64 in record 0", 3);
+    recmap_kind_check_destroy(check);
+}
+
+/* An empty list holds nothing, whatever its kind: it neither decides the kind nor contradicts it.
+ * The last record is as some writers have it: a packed field without numbers. */
+static void test_empty_lists_have_no_kind(void **state) {
+    (void)state;
+    recmap_kind_check *check = create();
+    add(check, "{'features':{'feature':{'a':{'bytesList':{}},'b':{" INT64 "}}}}");
+    add(check, "{'features':{'feature':{'a':{" FLOAT "},'b':{'floatList':{}}}}}");
+    add(check, "{'features':{'feature':{'a':{'int64List':{}},'b':{'bytesList':{}}}}}");
+    add(check, "{'featureLists':{'featureList':{'s':{'feature':[{'bytesList':{}},{" INT64 "},"
+               "{'floatList':{}}]}}}}");
+    add_hex(check, "0a0b0a090a016212041a020a00");
+    add_hex(check, "0a0b0a090a0161120412020a00");
+    expect(check, 0, NULL, 0);
+    add(check, "{'features':{'feature':{'a':{" INT64 "}}}}");
+    expect(check, 0, "feature 'a' has the kind int64, but float in record 1", 6);
     recmap_kind_check_destroy(check);
 }
 
@@ -138,8 +161,8 @@ static void test_many_names(void **state) {
     char json[128];
     for (int round = 0; round < 2; round++)
         for (int i = 0; i < 70000; i += 7) {
-            snprintf(json, sizeof json, "{'features':{'feature':{'f%d':{'%s':{}}}}}", i,
-                     round ? "floatList" : "int64List");
+            snprintf(json, sizeof json, "{'features':{'feature':{'f%d':{%s}}}}", i,
+                     round ? FLOAT : INT64);
             add(check, json);
         }
     expect(check, 63, "feature 'f441' has the kind float, but int64 in record 63", 10063);
@@ -154,6 +177,7 @@ int main(void) {
         cmocka_unit_test(test_sequences),
         cmocka_unit_test(test_other_bytes_are_counted_only),
         cmocka_unit_test(test_unusual_encodings),
+        cmocka_unit_test(test_empty_lists_have_no_kind),
         cmocka_unit_test(test_many_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,6 +95,25 @@ static void test_kinds_shares_and_lengths(void **state) {
     recmap_schema_destroy(schema);
 }
 
+/* An empty list holds nothing, so its kind does not contradict that of values. */
+static void test_empty_lists_of_another_kind(void **state) {
+    (void)state;
+    static const char int64[] = "0a0c0a0a0a016b12051a030a0101", bytes[] = "0a090a070a016b12020a00";
+    static const char floats[] = "0a090a070a016b12021200", packed[] = "0a0b0a090a016b120412020a00";
+    recmap_schema *schema = create();
+    add(schema, floats);
+    check_feature(schema, 0, "k", "float", 1, 0, 0);
+    add(schema, packed);
+    check_feature(schema, 0, "k", "float", 1, 0, 0);
+    add(schema, bytes);
+    check_feature(schema, 0, "k", "unset", 1, 0, 0);
+    add(schema, int64);
+    check_feature(schema, 0, "k", "int64", 1, 0, 1);
+    add(schema, floats);
+    check_feature(schema, 0, "k", "int64", 1, 0, 1);
+    recmap_schema_destroy(schema);
+}
+
 /* An Example of one feature. */
 static void add_feature(recmap_schema *schema, const char *name, uint32_t kind,
                         const struct message *list) {
@@ -287,6 +306,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_empty),
         cmocka_unit_test(test_kinds_shares_and_lengths),
+        cmocka_unit_test(test_empty_lists_of_another_kind),
         cmocka_unit_test(test_ranges_of_int64s),
         cmocka_unit_test(test_ranges_of_floats),
         cmocka_unit_test(test_sizes_of_bytes),
