@@ -97,6 +97,8 @@ typedef struct recmap_index_summary {
     uint64_t damaged_byte_count; /* bytes in these ranges */
     uint64_t empty_counts;       /* bit i: no record has elements of counted feature i */
     uint64_t empty_lifts;        /* bit i: no record has a value of lifted feature i */
+    uint64_t repeated_id_count;  /* appended records that have the id of a record of the old index,
+                                    by  the 48-bit hashes that it has */
     /* Of new shards of the framing tar: */
     uint64_t repeated_key_count; /* records whose key an earlier record of the same archive has: one
                                     sample in parts, if its files are not adjacent */

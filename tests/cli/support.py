@@ -117,6 +117,15 @@ def sequence_example(context, lists):
     )
 
 
+def repeated_ids(number):
+    """The notice that appended records have ids of old ones."""
+    return (
+        f"recmap: {number} appended record{' has' if number == 1 else 's have'} the id of a record "
+        "that the index had; if the shards are of an older or newer set of the same records, index "
+        "the set again\n"
+    )
+
+
 def count(number, noun):
     return f"{number} {noun}{'' if number == 1 else 's'}"
 

@@ -9,6 +9,7 @@ from support import (
     CliTest,
     example,
     no_records,
+    repeated_ids,
     tfrecord,
 )
 
@@ -89,7 +90,7 @@ class Files(Annotated):
         )
         self.assertEqual(self.read("a.rmx"), before)
         self.write("b.tfrecord", tfrecord(RECORDS[:1]))
-        self.index("--append", "-o", "a.rmx", "b.tfrecord")
+        self.index("--append", "-o", "a.rmx", "b.tfrecord", err=repeated_ids(1))
         self.assertEqual(self.run_recmap("index", "-o", "a.rmx", *shards).status, 2)
         self.index("-o", "part.rmx", "--id", "id", *shards)
         before = self.read("a.rmx")

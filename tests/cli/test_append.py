@@ -12,6 +12,7 @@ from support import (
     IN_CREATE,
     CliTest,
     events_of,
+    repeated_ids,
     signals_as_usual,
     tfrecord,
     watch_folder,
@@ -36,12 +37,20 @@ class Appending(CliTest):
         self.assertIn("x.rmx: 5 records in 2 shards", self.index("--append", "-o", "x.rmx", "s-1"))
         self.assertEqual(self.read("x.rmx"), self.read("all.rmx"))
 
+    def test_ids_that_the_index_has_are_counted(self):
+        self.index("-o", "x.rmx", "--id", "id", "s-0")
+        self.write("s-2", tfrecord([*EXAMPLES[:2], EXAMPLES[2], EXAMPLES[2]]))
+        self.index("--append", "-o", "x.rmx", "s-2", err=repeated_ids(2))
+        self.index("-o", "y.rmx", "--id", "id", "s-0", "s-2")
+        self.index("-o", "z.rmx", "s-0")
+        self.index("--append", "-o", "z.rmx", "s-2")
+
     def test_a_shard_that_grew(self):
         """New records are numbered after all others, and may be in the middle of the shards."""
         self.index("-o", "x.rmx", "--id", "id", "s-0", "s-1")
         with open(self.path("s-0"), "ab") as stream:
             stream.write(tfrecord(EXAMPLES[:1]))
-        summary = self.index("--append", "-o", "x.rmx", "s-0")
+        summary = self.index("--append", "-o", "x.rmx", "s-0", err=repeated_ids(1))
         self.assertIn("x.rmx: 6 records in 3 shards", summary)
         self.check("cat", "x.rmx", out=b"".join([*EXAMPLES, EXAMPLES[0]]))
         self.assertEqual(self.run_recmap("verify", "x.rmx").status, 0)

@@ -42,6 +42,10 @@ void build_report(const char *path, const recmap_index_summary *summary, struct 
                 path);
     else if (has_ids && without_id)
         message("%" PRIu64 " record%s without an id", without_id, plural(without_id));
+    if (summary->repeated_id_count)
+        message("%" PRIu64 " appended record%s the id of a record that the index had; if the "
+                "shards are of an older or newer set of the same records, index the set again",
+                summary->repeated_id_count, summary->repeated_id_count == 1 ? " has" : "s have");
     if (summary->damage_count)
         message("%" PRIu64 " damaged place%s skipped, %" PRIu64
                 " byte%s; 'recmap info %s' lists them",

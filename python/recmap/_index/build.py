@@ -131,6 +131,8 @@ def build_index(
     if built.counts["records"] and not parts:
         warn_of_empty_lifts(options, built.empty_lifts)
     _warn_of_gaps(path, options, built.counts)
+    if repeated := built.counts["repeated_ids"]:
+        _warn_of_old_ids(path, options, repeated)
     return built.counts
 
 
@@ -202,6 +204,16 @@ def _warn_of_gaps(path: str, options: IndexOptions, counts: dict[str, int]) -> N
             warn_of_repeated_ids(dataset)
         if counts["damage"]:
             _warn_of_damage(dataset.info["damage"], counts["damaged_bytes"])
+
+
+def _warn_of_old_ids(path: str, options: IndexOptions, count: int) -> None:
+    """Warns of appended records that the index may have already, under other names of shards."""
+    have = "has" if count == 1 else "have"
+    warn_caller(
+        f"{path}: {counted(count, 'appended record')} {have} the id ({options.id!r}) of a record "
+        "that the index had. If the shards are those of an older or newer set of the same records, "
+        "remove those, and open the others with rebuild=True"
+    )
 
 
 def _warn_of_no_records(path: str, counts: dict[str, int]) -> None:

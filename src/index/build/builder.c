@@ -581,6 +581,7 @@ static recmap_status add_parts(recmap_index_builder *builder, recmap_error *erro
             builder->progress.path = part->path;
             restrict_to_part(builder, part);
             status = replay_index(builder->packer, part->index, part->resolved, error);
+            if (i == 0 && builder->appends) packer_note_old_records(builder->packer);
         } else {
             while (end < builder->part_count && !builder->parts[end].index) end++;
             status = scan_parts(builder, i, end, error);

@@ -39,6 +39,8 @@ struct packer {
     size_t count_stage_count;
     uint64_t count_chunk;
     struct idsort *ids;
+    uint64_t old_record_count; /* of the index that is appended to */
+    uint64_t repeated_id_count;
     struct damage_entry *damages; /* not yet written: less than a table, and the current shard's */
     size_t damage_count;
     size_t damage_capacity;
@@ -378,11 +380,27 @@ recmap_status packer_add_id(struct packer *packer, struct id_pair pair, recmap_e
     return idsort_add(packer->ids, pair, error);
 }
 
+void packer_note_old_records(struct packer *packer) {
+    packer->old_record_count = packer->manifest.record_count;
+}
+
+/* Ids of new records that old records have. Of pairs with one hash, those of old records are first;
+ * `last` is the pair before the current one, whose number is that of the first pair of its hash. */
+static void count_repeated(struct packer *packer, struct id_pair *last, const struct id_pair *pairs,
+                           size_t count) {
+    for (size_t i = 0; packer->old_record_count && i < count; i++) {
+        if (pairs[i].hash != last->hash) *last = pairs[i];
+        else if (last->number < packer->old_record_count)
+            packer->repeated_id_count += pairs[i].number >= packer->old_record_count;
+    }
+}
+
 /* Puts the sorted pairs in chunks, and collects the first hash of each chunk: the fences. */
 static recmap_status put_id_chunks(struct packer *packer, struct id_pair *pairs, uint8_t *bytes,
                                    uint8_t **fences, size_t *fence_count, recmap_error *error) {
     unsigned number_size = ids_number_size(packer->manifest.record_count);
     size_t capacity = 0;
+    struct id_pair last = {UINT64_MAX, 0}; /* a hash has 48 bits */
     for (uint64_t chunk = 0;; chunk++) {
         size_t count;
         recmap_status status = idsort_next(packer->ids, pairs, IDS_CHUNK_PAIRS, &count, error);
@@ -390,6 +408,7 @@ static recmap_status put_id_chunks(struct packer *packer, struct id_pair *pairs,
         if (!array_reserve(fences, &capacity, (*fence_count + 1) * 8, 1)) return fail_memory(error);
         store64(*fences + *fence_count * 8, pairs[0].hash);
         ++*fence_count;
+        count_repeated(packer, &last, pairs, count);
         ids_pack(bytes, pairs, count, number_size);
         RETURN_IF_FAILED(store_writer_put(packer->store, STORE_IDS, (struct store_key){chunk, 0},
                                           bytes, ids_packed_size(count, number_size), error));
@@ -530,6 +549,7 @@ recmap_status packer_finish(struct packer *packer, store_publish_check before_pu
             .damaged_byte_count = manifest->damaged_byte_count,
             .empty_counts = empty_counts(packer),
             .empty_lifts = empty_lifts(packer),
+            .repeated_id_count = packer->repeated_id_count,
         };
     return store_writer_finish(packer->store, before_publish, context, error);
 }

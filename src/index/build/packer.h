@@ -62,6 +62,10 @@ recmap_status packer_end_shard(struct packer *packer, const struct shard_end *en
  * does so for shards. */
 void packer_restrict(struct packer *packer, const struct file_stat *source);
 
+/* The records so far are those of the index that is appended to: the summary counts the others that
+ * have one of their ids. */
+void packer_note_old_records(struct packer *packer);
+
 /* Adds the id of a record apart from its run, before or after it. */
 recmap_status packer_add_id(struct packer *packer, struct id_pair pair, recmap_error *error);
 
