@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
+import string
 import threading
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
@@ -48,7 +51,8 @@ class Writer(Closing):
 
     The files have temporary names until the writer is closed, so that only complete files appear
     under their final names. An exception inside ``with``, or while the files are closed, removes
-    all of them. If only the index fails, the files are complete and remain without it.
+    all of them. If only the index fails, the files are complete and remain without it. A writer
+    that is neither closed nor abandoned loses its records, with a ResourceWarning.
 
     The files are compressed if their names end in .gz or .zlib (or .GZ), or with `compression`. The
     compressed bytes do not depend on the number of threads.
@@ -97,6 +101,7 @@ class Writer(Closing):
         threads: int = 0,
     ) -> None:
         check_missing(missing)
+        self._pattern = local_path(pattern)
         self.paths: list[str] = _paths_of(os.fsdecode(pattern), shards)
         if index is None and (id is not None or lift or count):
             raise ValueError("id=, lift= and count= need index=: they say what the index contains")
@@ -173,6 +178,7 @@ class Writer(Closing):
     def close(self) -> None:
         """Syncs the files, gives them their final names, then builds the index.
 
+        Warns (UserWarning) of files of the same pattern that remain from a set of more shards.
         Closing twice does nothing.
         """
         writers, self._writers = self._writers, []
@@ -181,6 +187,7 @@ class Writer(Closing):
         self._check_process()
         try:
             self._publish(writers)
+            self._warn_of_others()
             if self._index is not None:
                 merge(self._index, self._parts, progress=None)
         finally:
@@ -199,6 +206,17 @@ class Writer(Closing):
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(path)
             raise
+
+    def _warn_of_others(self) -> None:
+        """Warns of other files of the pattern: opening the folder would take them for shards."""
+        others = _others_of(self._pattern, self._absolute)
+        if others:
+            warn_caller(
+                f"{self._pattern}: {counted(len(others), 'file')} of this pattern "
+                f"{'is' if len(others) == 1 else 'are'} not of this set of {len(self.paths)}: "
+                f"{joined(others, len(others), 3)}. Remove what an older set of more shards left: "
+                "recmap.open of the folder would take it for shards that were added"
+            )
 
     def abandon(self) -> None:
         """Stops writing and removes the files written so far."""
@@ -221,6 +239,19 @@ class Writer(Closing):
         for part in self._parts:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(part)
+
+    def __del__(self) -> None:
+        """The files of a writer that was not closed are lost, which nothing else would say."""
+        if getattr(self, "_writers", None) and os.getpid() == self._owner:
+            first = repr(self.paths[0])
+            more = f" and {len(self.paths) - 1} more" if len(self.paths) > 1 else ""
+            warnings.warn(
+                f"a recmap.Writer of {first}{more} was not closed: its "
+                f"{counted(len(self), 'record')} are lost; write inside `with`, or call close()",
+                ResourceWarning,
+                stacklevel=2,
+                source=self,
+            )
 
     def __repr__(self) -> str:
         state = "" if self._writers else ", closed"
@@ -279,6 +310,22 @@ def _bytes_of(record: Bytes | Features) -> tuple[memoryview, Mapping[str, Roundi
         raise TypeError(
             f"a record must be bytes, or a dict of features, not {type(record).__name__}"
         ) from None
+
+
+def _others_of(pattern: str, paths: Sequence[str]) -> list[str]:
+    """The names of other files that a pattern could have named, with other numbers."""
+    folder, name = os.path.split(pattern)
+    if "{" in folder or _recmap.shards_planned(name) != [name]:
+        return []
+    parts = list(string.Formatter().parse(name))
+    if not any(field for _, field, _, _ in parts):
+        return []
+    texts = (re.escape(text) + (r"\d+" if field else "") for text, field, _, _ in parts)
+    expression = re.compile("".join(texts))
+    own = set(map(os.path.basename, paths))
+    return sorted(
+        name for name in os.listdir(folder) if expression.fullmatch(name) and name not in own
+    )
 
 
 def _paths_of(text: str, shards: int | None) -> list[str]:

@@ -1,6 +1,7 @@
 """Writing TFRecord files."""
 
 import contextlib
+import gc
 import gzip
 import os
 import pathlib
@@ -8,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import warnings
 import zlib
 
 import numpy as np
@@ -540,3 +542,63 @@ def test_tensorflow_reads_compressed_files(tmp_path, compression, name):
 def test_gzip_tests_compressed_files(tmp_path):
     (path,) = write_documents(tmp_path, "a.gz")
     subprocess.run(["gzip", "--test", path], check=True)
+
+
+def test_a_writer_that_is_not_closed_says_what_is_lost(tmp_path):
+    writer = recmap.Writer(tmp_path / "a@3.tfrecord", index=tmp_path / "a.rmx")
+    writer.write(b"x")
+    message = r"a-00000-of-00003.tfrecord' and 2 more was not closed: its 1 record .* lost"
+    with pytest.warns(ResourceWarning, match=message):
+        del writer
+        gc.collect()
+    assert not list(tmp_path.iterdir())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        recmap.Writer(tmp_path / "b").abandon()
+        recmap.Writer(tmp_path / "b").close()
+        with pytest.raises(TypeError):
+            recmap.Writer(tmp_path / "b", 2, threads="x")
+        gc.collect()
+
+
+def test_shards_of_an_older_set_are_named(tmp_path):
+    def write(pattern, shards, **options):
+        with recmap.Writer(tmp_path / pattern, shards, **options) as writer:
+            for i in range(12):
+                writer.write({"id": f"r{i}"})
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        write("d-{shard}.tfrecord", 4)
+        write("d-{shard}.tfrecord", 4)
+        write("d-{shard:05d}-of-{shards}.x", 4)
+        for other in ("d-x.tfrecord", "e-3.tfrecord", "d-9.tfrecord.gz", "{shard}"):
+            (tmp_path / other).touch()
+        write("plain.tfrecord", 1)
+        write("s@4.tfrecord", None)
+        write("s@2.tfrecord", None)
+    index = tmp_path / "d.rmx"
+    message = r"2 files of this pattern are not of this set of 2: d-2.tfrecord, d-3.tfrecord\. Rem"
+    with pytest.warns(UserWarning, match=message) as caught:
+        write("d-{shard}.tfrecord", 2, index=index, id="id")
+    assert [warning.filename for warning in caught] == [__file__]
+    with pytest.warns(UserWarning, match="1 file of this pattern is not .*: d-00003-of-4.x"):
+        (tmp_path / "d-00000-of-4.x").unlink()
+        (tmp_path / "d-00001-of-4.x").unlink()
+        (tmp_path / "d-00002-of-4.x").unlink()
+        write("d-{shard:05d}-of-{shards}.x", 3)
+    (tmp_path / "d-x.tfrecord").unlink()
+    message = r"d\.rmx: 6 appended records have the id \('id'\) of a record that the index had"
+    with pytest.warns(UserWarning, match=message):
+        recmap.open(str(tmp_path / "d-*.tfrecord"), index=index, id="id").close()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        recmap.open(str(tmp_path / "d-*.tfrecord"), index=index, id="id").close()
+        # Ids that repeat only among the new records, or that records of the old index repeat.
+        write("n.tfrecord", 1)
+        paths = [tmp_path / "n.tfrecord", tmp_path / "o.tfrecord"]
+        with recmap.Writer(paths[1]) as writer:
+            for name in ("s0", "s0", "s1"):
+                writer.write({"id": name})
+        recmap.open(paths[0], index=tmp_path / "n.rmx", id="id").close()
+        recmap.open(paths, index=tmp_path / "n.rmx").close()
