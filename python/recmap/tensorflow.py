@@ -35,6 +35,7 @@ from ._loader.joined import JoinedLoader, check_loader
 from ._loader.loader import Loader
 from ._loader.moves import Moves
 from ._names import suggest_arguments
+from ._warn import warn_caller
 
 __all__ = ["dataset"]
 
@@ -54,6 +55,10 @@ def dataset(
     of the epoch (``model.fit(dataset, epochs=3)`` trains on three), or as its ``epochs`` says. The
     loader's threads read and parse ahead, so neither ``prefetch`` nor ``map`` with a parser is
     needed.
+
+    TensorFlow reads ahead by itself and does not tell what was delivered. So a ``for`` that is left
+    early ends the epoch in which it began: the next one starts the next epoch, with a warning. To
+    continue, use `state`.
 
     FixedLen and padded sequences become a Tensor, VarLen and Ragged a RaggedTensor, and Sparse a
     SparseTensor, all over the library's memory. A padded sequence has an additional item ``name +
@@ -137,22 +142,46 @@ class _Held:
                 "returned, or the loader, for as long as its elements are asked for"
             )
         if isinstance(loader, JoinedLoader):
+            _leave(loader, loader._first)
             steps = loader._iterate(
                 lambda batch, place: finish(batch, _text(loader._state_at(place)) if state else "")
             )
-            return _followed([part._moves for part in loader.loaders.values()], steps)
+            return _followed([part._moves for part in loader.loaders.values()], steps, loader.epoch)
+        _leave(loader, loader)
         steps = loader._iterate(
             lambda batch, step: finish(
                 batch, _text(loader._state_at(step.epoch, step.position)) if state else ""
             )
         )
-        return _followed([loader._moves], steps)
+        return _followed([loader._moves], steps, loader.epoch)
+
+
+def _leave(loader: Loader[Any] | JoinedLoader, lead: Loader[Any]) -> None:
+    """Ends the epoch of a `for` that was left early: what it got of the batches that were read is
+    unknown. Unless the loader was moved since, which says where to continue."""
+    left, limit = lead._moves.ahead, lead._epoch_limit()
+    is_over = lead._is_at_end() if limit is None else lead.epoch >= limit
+    if left is None or is_over:
+        return
+    loader.close()  # ends the former iteration, which TensorFlow may not have released yet
+    loader._go_to(left.epoch + 1, 0)
+    if not lead._moves.has_warned:
+        lead._moves.has_warned = True
+        warn_caller(
+            "the previous `for` over a data set of TensorFlow was left early. TensorFlow reads "
+            "ahead and does not tell what was delivered, so that this `for` starts the next "
+            "epoch: to continue instead, load the state of recmap.tensorflow.dataset(loader, "
+            "state=True) before it"
+        )
 
 
 class _Running:
     """A `for` over a data set of TensorFlow, which has read ahead of it."""
 
     is_over = False
+
+    def __init__(self, epoch: int) -> None:
+        self.epoch = epoch  # in which it began
 
     def refuse_move(self) -> None:
         if not self.is_over:
@@ -167,18 +196,26 @@ class _Running:
         """Nothing is running, or this is the step back after a failure."""
 
 
-def _followed(moves: list[Moves], steps: Iterator[Any]) -> Iterator[Any]:
+def _followed(moves: list[Moves], steps: Iterator[Any], epoch: int) -> Iterator[Any]:
     """The steps, of a loader that cannot be moved between the first of them and the last.
 
-    TensorFlow releases the generator with its iterator, also if that is left early.
+    TensorFlow releases the generator with its iterator, also if that is left early: only then is
+    this still the `for` that is ahead.
     """
-    running = _Running()
+    running = _Running(epoch)
     for of_loader in moves:
         of_loader.add(running)
+    moves[0].ahead = running
+    is_left = False
     try:
         yield from steps
+    except GeneratorExit:
+        is_left = True
+        raise
     finally:
         running.is_over = True
+        if moves[0].ahead is running and not is_left:
+            moves[0].ahead = None
 
 
 def _text(state: dict[str, Any]) -> str:

@@ -18,11 +18,21 @@ class Follower(Protocol):
         """Is called after each move."""
 
 
+class Ahead(Protocol):
+    """A `for` of an adapter that has read ahead, and does not know what was delivered."""
+
+    @property
+    def epoch(self) -> int:
+        """The epoch in which it began."""
+
+
 class Moves:
     """Counts the moves of a loader by `load_state_dict` and `seek`, and knows its followers."""
 
     def __init__(self) -> None:
         self.count = 0
+        self.ahead: Ahead | None = None  # has not ended, and no move followed
+        self.has_warned = False  # of a `for` that was left while it was ahead
         self._followers: list[weakref.ref[Follower]] = []
 
     def add(self, follower: Follower) -> None:
@@ -39,5 +49,6 @@ class Moves:
 
     def note(self) -> None:
         self.count += 1
+        self.ahead = None
         for follower in self._alive():
             follower.note_move()

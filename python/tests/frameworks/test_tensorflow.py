@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -296,6 +297,71 @@ def test_a_state_beside_a_running_for(digits, joined):
     loader.load_state_dict(state)
     assert len(list(dataset)) == 8
     loader.seek()
+
+
+def order_of_epoch(digits, epoch):
+    order = recmap.Shuffled(len(digits), seed=7)
+    return digits.columns["label"][order.at(epoch, range(len(digits)))].tolist()
+
+
+def first_labels(dataset, count):
+    return [n for batch in dataset.take(count) for n in batch["label"].numpy().tolist()]
+
+
+@pytest.mark.parametrize("prefetch", [0, 4])
+def test_a_for_that_is_left_early_ends_its_epoch(digits, prefetch):
+    """Otherwise the next one would start after what TensorFlow has read, which varies."""
+    loader = recmap.Loader(digits, 20, shuffle=True, seed=7, features=FEATURES)
+    dataset = recmap.tensorflow.dataset(loader)
+    dataset = dataset.prefetch(prefetch) if prefetch else dataset
+    assert first_labels(dataset, 3) == order_of_epoch(digits, 0)[:60]
+    with pytest.warns(UserWarning, match="was left early") as caught:
+        for epoch in (1, 2):  # warns once
+            assert first_labels(dataset, 3) == order_of_epoch(digits, epoch)[:60]
+    assert len(caught) == 1
+    assert sum(labels_of(dataset), []) == order_of_epoch(digits, 3)
+    assert sum(labels_of(recmap.tensorflow.dataset(loader)), []) == order_of_epoch(digits, 4)
+
+
+def test_a_move_after_a_for_that_was_left_early(digits):
+    """It says where to continue, and so does an iterator that is kept, until another begins."""
+    loader = recmap.Loader(digits, 20, shuffle=True, seed=7, features=FEATURES)
+    dataset = recmap.tensorflow.dataset(loader)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        first_labels(dataset, 3)
+        gc.collect()
+        loader.seek(0, 60)
+        assert sum(labels_of(dataset), []) == order_of_epoch(digits, 0)[60:]
+        steps = iter(dataset)
+        assert next(steps)["label"].numpy().tolist() == order_of_epoch(digits, 1)[:20]
+    with pytest.warns(UserWarning, match="was left early"):
+        assert sum(labels_of(dataset), []) == order_of_epoch(digits, 2)
+
+
+@pytest.mark.parametrize("epochs", [None, 2])
+def test_a_for_that_takes_all_steps_was_not_left(digits, epochs):
+    loader = recmap.Loader(digits, 600, shuffle=True, seed=7, features=FEATURES, epochs=epochs)
+    dataset = recmap.tensorflow.dataset(loader)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for epoch in range(0, 2, epochs or 1):
+            expected = [order_of_epoch(digits, epoch + more) for more in range(epochs or 1)]
+            assert first_labels(dataset, 3 * (epochs or 1)) == sum(expected, [])
+        assert bool(list(dataset)) == (epochs is None)
+
+
+@pytest.mark.parametrize("policy", ["error", "skip"])
+def test_a_for_over_a_join_that_is_left_early(digits, policy):
+    joined = recmap.join({"a": digits, "b": digits})
+    features = {"a": FEATURES, "b": FEATURES}
+    loader = recmap.JoinedLoader(
+        joined, 20, features=features, shuffle=True, seed=7, on_bad_record=policy
+    )
+    dataset = recmap.tensorflow.dataset(loader).map(lambda batch: batch["b"])
+    assert first_labels(dataset, 3) == order_of_epoch(digits, 0)[:60]
+    with pytest.warns(UserWarning, match="was left early"):
+        assert sum(labels_of(dataset), []) == order_of_epoch(digits, 1)
 
 
 def test_in_keras_like_loops(digits):
