@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sized
 from types import FrameType
 from typing import Any, NamedTuple, NoReturn
 
-from torch.utils.data import ChainDataset, DistributedSampler, default_collate
+from torch.utils.data import ChainDataset, DataLoader, DistributedSampler, default_collate
 from torch.utils.data._utils.fetch import _BaseDatasetFetcher
 from torch.utils.data.dataloader import _BaseDataLoaderIter, _MultiProcessingDataLoaderIter
 
@@ -107,6 +107,48 @@ class Requests:
     def are_running(self) -> bool:
         """Returns true if they will still be delivered."""
         return self._user is not None and _is_running(self._user)
+
+
+class StateWatch:
+    """Notices a state that is loaded into a StatefulDataLoader while one of its iterators runs.
+
+    torchdata keeps the state for the next iterator, and tells nobody.
+    """
+
+    def __init__(self, caller: FrameType | None) -> None:
+        users = (user for user in _users(caller) if isinstance(user, DataLoader))
+        user = next((user for user in users if hasattr(user, "next_iter_state")), None)
+        self._user = None if user is None else weakref.ref(user)
+        self._state = _next_state(self._user)  # with which the iterator begins
+
+    def check(self) -> None:
+        """Raises if a state was loaded since the iterator began, and no other took it."""
+        state = _next_state(self._user)
+        if state is not None and state is not self._state:
+            raise InvalidError(
+                "a state was loaded into the StatefulDataLoader after this iterator of it had "
+                "begun, which would ignore the state",
+                advice="Load the state first, then write `for batch in dataloader` or "
+                "iter(dataloader).",
+            )
+
+    def watched(self, steps: Iterator[Any]) -> Iterator[Any]:
+        """The steps, with a check before each of them."""
+        return steps if self._user is None else _WatchedSteps(self, steps)
+
+
+def _next_state(user: weakref.ref[Any] | None) -> Any:
+    """The state that the next iterator of the StatefulDataLoader begins with."""
+    return None if user is None else getattr(user(), "next_iter_state", None)
+
+
+class _WatchedSteps(Iterator[Any]):
+    def __init__(self, watch: StateWatch, steps: Iterator[Any]) -> None:
+        self._watch, self._steps = watch, steps
+
+    def __next__(self) -> Any:
+        self._watch.check()
+        return next(self._steps)
 
 
 def running_iterators(processes: set[int]) -> bool:

@@ -28,6 +28,7 @@ from .._numbers import natural
 from .._order.orders import Order
 from ._board import Board, Place
 from ._callers import (
+    StateWatch,
     check_count,
     refuse_collation,
     refuse_distributed_sampler,
@@ -204,7 +205,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
         if self._share is not None:
             self._share.check(in_worker=info is not None)
         if info is None:
-            return self._here()
+            return StateWatch(caller).watched(self._here())
         self._begin(info)
         self._leave_epochs()
         return self._in_worker()

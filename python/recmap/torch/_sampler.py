@@ -24,6 +24,7 @@ from .._plural import counted
 from ._callers import (
     Batching,
     Requests,
+    StateWatch,
     batching_of,
     check_count,
     check_lists,
@@ -128,7 +129,7 @@ class Sampler(data.Sampler[Any]):
     # ---- Iteration.
 
     def __iter__(self) -> Iterator[Any]:
-        return _Iteration(self)
+        return _Iteration(self, StateWatch(sys._getframe(1)))
 
     def _start(self, caller: FrameType) -> Iterator[Any]:
         """Starts an iteration, and returns its items."""
@@ -364,13 +365,14 @@ class _Iteration(Iterator[Any]):
     began, after `set_epoch`, or after an error.
     """
 
-    def __init__(self, sampler: Sampler) -> None:
-        self._sampler = sampler
+    def __init__(self, sampler: Sampler, watch: StateWatch) -> None:
+        self._sampler, self._watch = sampler, watch
         self._items: Iterator[Any] | None = None
         self._run: object = None
 
     def __next__(self) -> Any:
         sampler = self._sampler
+        self._watch.check()
         if self._items is None:
             self._items = sampler._start(sys._getframe(1))
             self._run = sampler._run

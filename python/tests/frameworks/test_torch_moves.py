@@ -272,6 +272,33 @@ def test_a_worker_warns_once_of_a_for_that_was_left(tmp_path):
 # ---- What a StatefulDataLoader saved, in the sampler alone.
 
 
+def state_of_three_batches(kind, ds, workers):
+    _, batches = pair(kind, stateful, ds, workers)
+    steps = iter(batches)
+    for _ in range(3):
+        next(steps)
+    return batches.state_dict()
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("kind", ["iterable", "batch_sampler", "sampler"])
+def test_a_running_for_over_a_stateful_data_loader_does_not_ignore_a_state(digits, kind, workers):
+    if kind == "iterable" and workers:
+        pytest.skip("nothing of recmap runs in the main process, and torchdata tells nobody")
+    state = state_of_three_batches(kind, digits, workers)
+    _, batches = pair(kind, stateful, digits, workers)
+    steps = iter(batches)
+    next(steps)
+    batches.load_state_dict(state)
+    with pytest.raises(recmap.InvalidError, match="which would ignore the state") as raised:
+        next(steps)
+    assert "Load the state first" in raised.value.advice
+    del steps, raised
+    expected = ORDER.at(0, range(len(digits))).tolist()
+    assert flat(of(batches)) == expected[150:]
+    assert len(of(batches)) == 36
+
+
 @pytest.mark.parametrize("workers", [0, 2])
 @pytest.mark.parametrize("kind", ["batch_sampler", "sampler"])
 def test_a_sampler_loads_the_state_of_a_stateful_data_loader(digits, kind, workers):
