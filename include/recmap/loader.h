@@ -163,10 +163,10 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_load_continued(recmap_lo
 /* The same, but the state may be of fewer records, with which the loader's data set begins: it has
  * grown since. The loader then finishes the state's epoch over those records, and continues with
  * its own order. `old_order` is the order of the state: made as the loader's order is, over as many
- * records as the state has. It is retained, and not used if the data set has not grown, or if
- * nothing of the epoch was consumed. Until the epoch ends, the loader saves states of the old
- * records, and seeking to this epoch or one before is seeking in the old order. Errors: as
- * recmap_loader_load. */
+ * records as the state has. It is retained, and not used if neither the data set nor the loader's
+ * order has grown, or if nothing of the epoch was consumed. Until the epoch ends, the loader saves
+ * states of the old records, and seeking to this epoch or one before is seeking in the old order.
+ * Errors: as recmap_loader_load. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_load_grown(recmap_loader *loader,
                                                                    const recmap_state *state,
                                                                    recmap_order *old_order,

@@ -74,6 +74,7 @@ class Companions:
         self._lead, *others = loaders
         self._others = {name: loaders[name] for name in others}
         self._sides = {name: self._side_of(loader) for name, loader in loaders.items()}
+        self._old_sides: tuple[int, dict[str, _Side]] | None = None  # up to an epoch
         lead = loaders[self._lead]
         self._deal = lead._world_size, lead._batch_size, lead._last
         self._rank = lead._rank
@@ -85,6 +86,25 @@ class Companions:
     def _side_of(loader: Loader[Any]) -> _Side:
         columns_of_step = loader._columns_of_step()
         return _Side(loader.dataset, loader.order, loader._order, loader._parser, columns_of_step)
+
+    def use_old(self, loaders: Mapping[str, Loader[Any]]) -> None:
+        """Uses the rows that the join had before it grew, up to the epoch that has them."""
+        old = loaders[self._lead]._old
+        self._old_sides = None
+        if old is not None:
+            sides = {name: self._old_side_of(loader) for name, loader in loaders.items()}
+            self._old_sides = old.last_epoch, sides
+
+    @staticmethod
+    def _old_side_of(loader: Loader[Any]) -> _Side:
+        old, columns_of_step = loader._old, loader._columns_of_step()
+        assert old is not None
+        return _Side(old.dataset, old.order, old.inner, loader._parser, columns_of_step)
+
+    def _sides_in(self, epoch: int) -> dict[str, _Side]:
+        """What the batches of an epoch are made of."""
+        old = self._old_sides
+        return self._sides if old is None or epoch > old[0] else old[1]
 
     def take(self, step: _recmap.Step) -> None:
         """Takes the step of the other loaders. They wait in the step until it has its value.
@@ -101,22 +121,24 @@ class Companions:
         """{name: batch} of a step. Called by a thread of the pool."""
         steps = {self._lead: step, **step.value}
         epoch, first = step.start_epoch, step.start_position
-        order = self._sides[self._lead].records
+        sides = self._sides_in(epoch)
+        order = sides[self._lead].records
         _, first, count = order.share(epoch, first, *self._deal, 0, self._rank)
         if any(len(each.batch) != count for each in steps.values()):
             positions = np.arange(first, first + count, dtype=np.uint64) % order.count()
             steps = self._repaired(epoch, positions, steps)
-        return {name: side.columns_of_step(steps[name]) for name, side in self._sides.items()}
+        return {name: side.columns_of_step(steps[name]) for name, side in sides.items()}
 
     def _repaired(self, epoch: int, positions: UInt64s, steps: Mapping[str, Any]) -> dict[str, Any]:
         """The rows without a bad record in any data set, or with their substitutes, read again.
 
         A bad record is bad wherever it occurs, so its number tells which rows lack it.
         """
-        numbers = {name: side.numbers_at(epoch, positions) for name, side in self._sides.items()}
+        sides = self._sides_in(epoch)
+        numbers = {name: side.numbers_at(epoch, positions) for name, side in sides.items()}
         are_there = {
             name: np.isin(numbers[name], np.asarray(steps[name].batch.numbers, np.int64))
-            for name in self._sides
+            for name in sides
         }
         is_good = np.logical_and.reduce(list(are_there.values()))
         kept = positions.copy()
@@ -129,21 +151,19 @@ class Companions:
         rows = kept if self._substitutes else kept[is_good]
         if not len(rows):
             self._empty_steps.note(epoch, len(positions))
-        return {
-            name: SimpleNamespace(batch=side.read(epoch, rows))
-            for name, side in self._sides.items()
-        }
+        return {name: SimpleNamespace(batch=side.read(epoch, rows)) for name, side in sides.items()}
 
     def _substitute(self, epoch: int, position: UInt64s) -> int | None:
         """The next position, wrapping at the end of the epoch, of which all records are good."""
         if not self._substitutes:
             return None
-        count = self._sides[self._lead].records.count()
+        sides = self._sides_in(epoch)
+        count = sides[self._lead].records.count()
         for distance in range(1, min(count, _TRIES + 1)):
             candidate = (position + np.uint64(distance)) % np.uint64(count)
-            if all(side.is_good(epoch, candidate) for side in self._sides.values()):
+            if all(side.is_good(epoch, candidate) for side in sides.values()):
                 return int(candidate[0])
-        for side in self._sides.values():  # raises what is wrong with the row
+        for side in sides.values():  # raises what is wrong with the row
             side.read(epoch, position)
         return None
 

@@ -1,4 +1,4 @@
-"""Finishing an epoch that was begun before the data set grew."""
+"""Loading states: their checks, and finishing an epoch that was begun before the data set grew."""
 
 from __future__ import annotations
 
@@ -11,11 +11,22 @@ import numpy as np
 
 from .. import _recmap
 from .._dataset.dataset import Dataset
-from .._errors import UnsupportedError
+from .._display.text import joined
+from .._errors import CorruptStateError, UnsupportedError
+from .._numbers import Int64s
 from .._order.orders import Order
 from .view_order import order_over
 
-__all__ = ["Grown", "OldRecords", "check_grown", "old_order", "old_records"]
+__all__ = [
+    "Grown",
+    "OldRecords",
+    "check_grown",
+    "check_state",
+    "old_order",
+    "old_records",
+    "old_rows",
+    "old_side",
+]
 
 Grown: TypeAlias = Literal["finish"]
 
@@ -46,16 +57,50 @@ def check_grown(grown: object) -> None:
         raise ValueError(f"grown must be None or 'finish', not {grown!r}")
 
 
-def old_order(order: Order, count: int, given: Order | None) -> Order:
+def check_state(state: object) -> None:
+    """Refuses what is not the state of a loader."""
+    if not isinstance(state, Mapping):
+        kind = type(state).__name__
+        raise TypeError(f"state must be a dict, as state_dict() returns, not {kind}")
+    if "format_version" not in state:
+        keys = joined(map(repr, state), len(state), 10) or "none"
+        raise CorruptStateError(
+            f"this is not the state of a loader: its keys are {keys}",
+            advice="Pass the dict that state_dict() returned, not the one it was saved in.",
+        )
+
+
+def old_order(order: Order, count: int, given: Order | None, advice: str = "") -> Order:
     """The order as it was over the first `count` records, unless it is given."""
     found = order._of_first(count) if given is None else given
     if found is not None:
         return found
     raise UnsupportedError(
         f"what the order was before the data set grew does not follow from {order!r}",
-        advice=f"Make the order of the state, over its {count} records, and pass it: "
+        advice=advice
+        or f"Make the order of the state, over its {count} records, and pass it: "
         'load_state_dict(state, order=order, grown="finish").',
     )
+
+
+def old_rows(views: Mapping[str, Dataset], states: Mapping[str, Any]) -> Int64s | None:
+    """The rows of a join that it had when the states were saved; None if those are all.
+
+    They are the rows whose records are all among the first ones of their data sets.
+    """
+    are_old = np.ones(len(next(iter(views.values()))), np.bool_)
+    for name, view in views.items():
+        are_old &= view._selection.records() < states[name].get("record_count", 0)
+    return None if are_old.all() else np.flatnonzero(are_old)
+
+
+def old_side(view: Dataset, order: Order, state: Mapping[str, Any], rows: Int64s) -> OldRecords:
+    """What the state of a data set of a join is of, which had these rows."""
+    epoch = int(state["epoch"])
+    advice = f"Continue with the next epoch instead: loader.seek({epoch + 1})."
+    chosen = old_order(order, len(rows), None, advice)
+    identity = bytes.fromhex(state["fingerprint"]), int(state["record_count"])
+    return OldRecords(epoch, view.select(rows), chosen, False, identity)
 
 
 def old_records(

@@ -10,8 +10,10 @@ from .._dataset.dataset import Dataset
 from .._dataset.join import Joined, check_joined, features_of_sides, warn_of_bytes
 from .._example.features import Features
 from .._names import suggest_arguments
+from .._numbers import Int64s
 from .._plural import counted
 from .companions import Companions
+from .grown import Grown, check_grown, check_state, old_rows, old_side
 from .launcher import share_of
 from .loader import Loader
 from .options import LoaderOptions, one_of
@@ -214,28 +216,55 @@ class JoinedLoader(Closing):
     def _state_at(self, place: Place) -> dict[str, Any]:
         return {name: loader._state_at(*place) for name, loader in self.loaders.items()}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    @suggest_arguments
+    def load_state_dict(self, state: Mapping[str, Any], *, grown: Grown | None = None) -> None:
         """Continues from a saved position, with any number of ranks.
+
+        Args:
+            grown: "finish" also accepts the state of data sets of which some have grown since. The
+                loader finishes the epoch over the rows that the join had, and continues with all
+                of its rows. See `Loader.load_state_dict`.
 
         Raises:
             ValueError: the state is of other data sets, or its parts are of different positions.
             StateMismatchError: a data set or the order has changed; see `Loader.load_state_dict`.
+            UnsupportedError: with `grown`, what the order was does not follow from its parameters,
+                as for a mixture or rows.
         """
         if set(state) != set(self.loaders):
             raise ValueError(
                 f"the state is of a join of {', '.join(state)}, this join is of "
                 f"{', '.join(self.loaders)}"
             )
-        epoch, position = self.epoch, self.position
+        check_grown(grown)
+        for of_side in state.values():
+            check_state(of_side)
+        views = {name: loader.dataset for name, loader in self.loaders.items()}
+        rows = None if grown is None else old_rows(views, state)
+        place = self.epoch, self.position
+        former = {
+            name: (loader._state_at(*place), loader._old) for name, loader in self.loaders.items()
+        }
         try:
-            for name, loader in self.loaders.items():
-                loader.load_state_dict(state[name])
+            self._load_sides(state, rows)
             places = {(state[name]["epoch"], state[name]["position"]) for name in self.loaders}
             if len(places) > 1:
                 raise ValueError("the states of the data sets are of different positions")
         except BaseException:
-            self._go_to(epoch, position)
+            for name, loader in self.loaders.items():
+                loader._return_to(*former[name])
             raise
+
+    def _load_sides(self, state: Mapping[str, Any], rows: Int64s | None) -> None:
+        """Loads the state of each loader. `rows`: those that the join had, if it has grown."""
+        for name, loader in self.loaders.items():
+            if rows is None:
+                loader.load_state_dict(state[name])
+            else:
+                old = old_side(loader.dataset, loader.order, state[name], rows)
+                loader._load_old(state[name], old)
+        if self._companions is not None:
+            self._companions.use_old(self.loaders)
 
     @property
     def skipped(self) -> list[dict[str, Any]]:

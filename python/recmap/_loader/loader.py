@@ -23,8 +23,8 @@ from .._columns.record_batch import RecordBatch
 from .._context import Closing
 from .._dataset.dataset import Dataset, check_dataset
 from .._dataset.missing import FirstBatchCheck, Missing, advise_names
-from .._display.text import class_name, joined
-from .._errors import CorruptStateError, FeatureError
+from .._display.text import class_name
+from .._errors import FeatureError
 from .._example.features import Features, parser_of_batches
 from .._imports import import_framework
 from .._names import suggest_arguments
@@ -33,7 +33,7 @@ from .._order.orders import Order, Sequential, Shuffled
 from .._order.row_orders import warn_if_empty
 from .._plural import counted
 from .._warn import warn_caller
-from .grown import Grown, OldRecords, check_grown, old_records
+from .grown import Grown, OldRecords, check_grown, check_state, old_records
 from .launcher import share_of, warn_in_worker
 from .moves import Moves
 from .options import (
@@ -544,15 +544,7 @@ class Loader(Closing, Generic[Batch]):
             CorruptStateError: the state was changed, or is not a state.
             ValueError: the order has no such position.
         """
-        if not isinstance(state, Mapping):
-            kind = type(state).__name__
-            raise TypeError(f"state must be a dict, as state_dict() returns, not {kind}")
-        if "format_version" not in state:
-            keys = joined(map(repr, state), len(state), 10) or "none"
-            raise CorruptStateError(
-                f"this is not the state of a loader: its keys are {keys}",
-                advice="Pass the dict that state_dict() returned, not the one it was saved in.",
-            )
+        check_state(state)
         self._refuse_own_transform()
         self._moves.check()
         check_grown(grown)
@@ -560,9 +552,7 @@ class Loader(Closing, Generic[Batch]):
         text = json.dumps(state, default=operator.index)  # integers of NumPy
         old = old_records(self.dataset, self.order, json.loads(text), order) if grown else None
         if old is not None:
-            self._loader.load(text, rule, old.inner)
-            self._old = old if state["position"] else None
-            self._note_move()
+            self._load_old(state, old)
             return
         if order is None or order == self.order:
             self._loader.load(text, rule, None)
@@ -579,6 +569,21 @@ class Loader(Closing, Generic[Batch]):
         self._pipeline = None
         self._form = RowForm.of(inner, self._arguments["positions"])
         self._arguments = {**self._arguments, "order": order, "shuffle": False, "seed": 0}
+        self._note_move()
+
+    def _load_old(self, state: Mapping[str, Any], old: OldRecords) -> None:
+        """Resumes from a state of fewer records, whose epoch is then finished."""
+        self._moves.check()
+        text = json.dumps(state, default=operator.index)
+        self._loader.load(text, _SAME, old.inner)
+        self._old = old if state["position"] else None
+        self._note_move()
+
+    def _return_to(self, state: Mapping[str, Any], old: OldRecords | None) -> None:
+        """Goes back to where the loader was, after a state of a join was refused."""
+        current = old if old is not None and state["epoch"] <= old.last_epoch else None
+        self._loader.load(json.dumps(state), _SAME, current and current.inner)
+        self._old = old
         self._note_move()
 
     def _adopt_old(self, old: OldRecords) -> None:

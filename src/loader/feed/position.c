@@ -192,7 +192,9 @@ recmap_status recmap_loader_load_grown(recmap_loader *loader, const recmap_state
     RETURN_IF_FAILED(loader_check_process(loader, error));
     const recmap_state_info *info = recmap_state_get_info(state);
     const recmap_dataset_info *here = recmap_dataset_get_info(loader->dataset);
-    bool is_same = !memcmp(&info->fingerprint, &here->fingerprint, sizeof here->fingerprint);
+    /* Of a join, one data set may have grown, and another one's view with it. */
+    bool is_same = !memcmp(&info->fingerprint, &here->fingerprint, sizeof here->fingerprint) &&
+                   info->position_count == recmap_order_count(loader->order);
     if (is_same || !dataset_begins_with(loader->dataset, &info->fingerprint, info->record_count))
         return recmap_loader_load(loader, state, error);
     struct old_records old;

@@ -1,0 +1,131 @@
+"""Finishing an epoch over the rows that a join had before its data sets grew."""
+
+import itertools
+
+import numpy as np
+import pytest
+import recmap
+
+FEATURES = {name: {name: recmap.FixedLen()} for name in ("image", "caption")}
+
+
+def write(folder, part, name, numbers):
+    path = folder / f"{name}-{part}.tfrecord"
+    with recmap.Writer(path) as writer:
+        for n in numbers:
+            writer.write({"id": f"id-{n}", name: n})
+    return recmap.open(folder / f"{name}-*.tfrecord", index=folder / f"{name}.rmx", id="id")
+
+
+@pytest.fixture
+def before(tmp_path):
+    """Captions lack some of the images, and have some whose images follow later."""
+    images = write(tmp_path, 0, "image", range(100))
+    captions = write(tmp_path, 0, "caption", [*range(110, 10, -1)])
+    return recmap.join({"image": images, "caption": captions})
+
+
+def grow(folder, before, sides):
+    """New images match old captions, and new captions match old images, which lacked one."""
+    grown = dict(before._datasets)
+    if "image" in sides:
+        grown["image"] = write(folder, 1, "image", range(100, 150))
+    if "caption" in sides:
+        grown["caption"] = write(folder, 1, "caption", range(11))
+    return recmap.join(grown)
+
+
+def rows_of(batches, count=None):
+    found = []
+    for batch in itertools.islice(batches, count):
+        assert batch["image"]["image"].tolist() == batch["caption"]["caption"].tolist()
+        found += batch["image"]["image"].tolist()
+    return found
+
+
+OPTIONS = {"features": FEATURES, "shuffle": True, "seed": 3}
+
+
+@pytest.mark.parametrize("policy", ["error", "skip"])
+@pytest.mark.parametrize("sides", [["image"], ["caption"], ["image", "caption"]])
+def test_the_epoch_is_finished_and_all_rows_follow(tmp_path, before, sides, policy):
+    assert len(before) == 89
+    uninterrupted = rows_of(recmap.JoinedLoader(before, 8, **OPTIONS))
+    loader = recmap.JoinedLoader(before, 8, on_bad_record=policy, **OPTIONS)
+    seen = rows_of(loader, 4)
+    state = loader.state_dict()
+    after = grow(tmp_path, before, sides)
+    assert len(after) > 89
+    bigger = recmap.JoinedLoader(after, 8, on_bad_record=policy, **OPTIONS)
+    bigger.seek(3, 16)
+    with pytest.raises(recmap.StateMismatchError):
+        bigger.load_state_dict(state)
+    assert (bigger.epoch, bigger.position) == (3, 16)
+    bigger.load_state_dict(state, grown="finish")
+    assert bigger.state_dict() == state
+    seen += rows_of(bigger, 2)
+    again = recmap.JoinedLoader(after, 8, on_bad_record=policy, **OPTIONS)
+    again.load_state_dict(bigger.state_dict(), grown="finish")
+    assert seen + rows_of(again) == uninterrupted
+    assert seen + rows_of(bigger) == uninterrupted
+    whole = recmap.JoinedLoader(after, 8, **OPTIONS)
+    whole.seek(1)
+    assert rows_of(bigger) == rows_of(whole)
+    bigger.load_state_dict(whole.state_dict(), grown="finish")  # of all rows
+    assert bigger.epoch == 2
+
+
+def test_a_row_with_a_bad_record_in_the_epoch_that_is_finished(tmp_path, before):
+    """Its substitute is a row of that epoch, too."""
+    options = {**OPTIONS, "on_bad_record": "substitute"}
+    loader = recmap.JoinedLoader(before, 8, **options)
+    rows_of(loader, 4)
+    state = loader.state_dict()
+    after = grow(tmp_path, before, ["image", "caption"])
+    order = recmap.Shuffled(89, seed=3).at(0, range(32, 89)) + 11  # images
+    bad = int(order[5])
+    path = tmp_path / "caption-0.tfrecord"
+    data = bytearray(path.read_bytes())
+    data[data.index(f"id-{bad}".encode())] ^= 1
+    path.write_bytes(data)
+    bigger = recmap.JoinedLoader(after, 8, **options)
+    bigger.load_state_dict(state, grown="finish")
+    expected = order.tolist()
+    expected[5] = expected[6]
+    assert rows_of(bigger) == expected
+    assert [(each["name"], each["position"]) for each in bigger.skipped] == [("caption", 37)]
+
+
+def test_an_order_that_is_unknown_for_fewer_rows(tmp_path, before):
+    order = recmap.Mixture([recmap.Sequential(60), recmap.Sequential(29)], [1, 1], "last")
+    loader = recmap.JoinedLoader(before, 8, features=FEATURES, order=order)
+    rows_of(loader, 4)
+    state = loader.state_dict()
+    after = grow(tmp_path, before, ["image"])
+    order = recmap.Mixture(
+        [recmap.Sequential(60), recmap.Sequential(len(after) - 60)], [1, 1], "last"
+    )
+    bigger = recmap.JoinedLoader(after, 8, features=FEATURES, order=order)
+    bigger.seek(2, 8)
+    with pytest.raises(recmap.UnsupportedError) as raised:
+        bigger.load_state_dict(state, grown="finish")
+    assert raised.value.advice == "Continue with the next epoch instead: loader.seek(1)."
+    assert (bigger.epoch, bigger.position) == (2, 8)
+
+
+def test_a_refused_state_leaves_the_epoch_that_is_finished(tmp_path, before):
+    loader = recmap.JoinedLoader(before, 8, **OPTIONS)
+    rows_of(loader, 4)
+    state = loader.state_dict()
+    after = grow(tmp_path, before, ["image"])
+    bigger = recmap.JoinedLoader(after, 8, **OPTIONS)
+    bigger.load_state_dict(state, grown="finish")
+    other = recmap.JoinedLoader(after, 8, **{**OPTIONS, "seed": 4})
+    mixed = {"image": bigger.state_dict()["image"], "caption": other.state_dict()["caption"]}
+    for refused in (mixed, {**state, "caption": {}}):
+        with pytest.raises(recmap.Error):
+            bigger.load_state_dict(refused, grown="finish")
+        assert bigger.state_dict() == state
+    assert np.all(rows_of(bigger) == rows_of(loader))
+    with pytest.raises(ValueError, match="grown must be None or 'finish'"):
+        bigger.load_state_dict(state, grown=True)
