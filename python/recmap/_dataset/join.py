@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .._columns import ColumnBatch
-from .._errors import IdNotFoundError
+from .._errors import Error, IdNotFoundError
+from .._example.decode import decode_example
 from .._example.features import Features
 from .._names import suggest_arguments
 from .._numbers import Int64s, Numbers, as_mask_or_items, row_of
@@ -163,7 +164,9 @@ def join(
     The rows are in the order of the first data set, and have one record of each. If an id is
     repeated in another data set, its first record is taken; if it is repeated in the first one,
     each of its records is a row. Ids are matched by their hashes in the indexes; then the ids of
-    all rows are read and compared, on all cores. The result takes 8 bytes a row and data set; for
+    all rows are read and compared, on all cores. Of a damaged record, the hash alone is compared,
+    so that its row is there for ``JoinedLoader(on_bad_record=...)`` to judge. Warns if a data set
+    has no record that matches. The result takes 8 bytes a row and data set; for
     the first data set none, as long as no row is left out and nobody asks for its positions. The
     work takes 1 to 3 bytes a row, and 40 MB; for another data set that is a view by numbers, also
     8 bytes for each record of the whole data set.
@@ -189,6 +192,9 @@ def join(
     (first_name, first), *others = datasets.items()
     found = {name: other._positions_of_records(first) for name, other in others}
     joined = Joined(datasets, {first_name: None, **found})
+    for name, positions in found.items():
+        if missing != "error" and not (positions >= 0).any():
+            _warn_of_nothing(first_name, first, name, datasets[name])
     if missing == "null":
         return joined
     complete = functools.reduce(np.logical_and, (positions >= 0 for positions in found.values()))
@@ -197,6 +203,31 @@ def join(
     if missing == "error":
         raise _unmatched(first_name, first, int(np.argmin(complete)), found)
     return joined._rows(complete)
+
+
+def _warn_of_nothing(first_name: str, first: Dataset, name: str, other: Dataset) -> None:
+    """Ids of another type or form are the usual reason, and an example of each shows it."""
+    if not len(first) or not len(other):
+        return
+    examples = [
+        f"{side!r} has ids such as {example}"
+        for side, dataset in ((first_name, first), (name, other))
+        if (example := _example_of_id(dataset))
+    ]
+    warn_caller(
+        "; ".join([f"no id of {first_name!r} is in {name!r}, so no row has both", *examples])
+    )
+
+
+def _example_of_id(dataset: Dataset) -> str:
+    """The id of the first record; "" if that is not known."""
+    try:
+        values = decode_example(dataset[0])[str(dataset._id_name())]
+    except (Error, KeyError):
+        return ""
+    value = values[0] if len(values) else ""
+    text = value.decode(errors="backslashreplace") if isinstance(value, bytes) else value
+    return repr(text if isinstance(text, str) else int(text))
 
 
 def _without_ids(name: str, dataset: Dataset) -> str:

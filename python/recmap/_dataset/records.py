@@ -15,11 +15,12 @@ from .. import _recmap
 from .._columns import ColumnBatch, columns_of, sequence_columns_of
 from .._columns.record_batch import RecordBatch
 from .._display.progress import Progress, shown
-from .._errors import FeatureError, IdNotFoundError
+from .._errors import CorruptRecordError, FeatureError, IdNotFoundError
 from .._example.features import Features, parser_of
 from .._names import suggest_arguments
 from .._numbers import Int64s, Numbers, ids_to_find, natural
 from .collation import refuse_own_collation
+from .id_hashes import HashMatch
 from .missing import Missing, advise_names, check_batch
 from .selectable import Selectable
 
@@ -201,16 +202,42 @@ class Records(Selectable):
         return out
 
     def _positions_of_records(self, source: Selectable) -> Int64s:
-        """The position of the record with the id of each item of another data set; -1 if absent."""
+        """The position of the record with the id of each item of another data set; -1 if absent.
+
+        Of damaged records, only the hashes of their ids are compared.
+        """
         count = len(source)
         out = np.empty(count, np.int64)
         table = self._selection.position_table(self._record_count())
         block = max(_BLOCK_ROWS, count // 8)
+        hashes = HashMatch(self, source)
         for first in range(0, count, block):
             rows = slice(first, min(first + block, count))
             numbers = source._selection.slice(rows).records()
-            self._find_records(source, numbers, out[rows], table)
+            self._match_records(source, numbers, out[rows], table, hashes)
         return out
+
+    def _match_records(
+        self,
+        source: Selectable,
+        numbers: Int64s,
+        out: Int64s,
+        table: Int64s | None,
+        hashes: HashMatch,
+    ) -> None:
+        """Writes the positions of these records of the source to `out`.
+
+        A damaged record has no id that could be compared. So rows are halved until it is alone.
+        """
+        try:
+            self._find_records(source, numbers, out, table)
+        except CorruptRecordError:
+            if len(numbers) == 1:
+                out[0] = hashes.position_of(int(numbers[0]))
+                return
+            for half in np.array_split(np.arange(len(numbers)), 2):
+                rows = slice(half[0], half[-1] + 1)
+                self._match_records(source, numbers[rows], out[rows], table, hashes)
 
     @suggest_arguments
     def duplicates(self, by: str = "content", *, progress: Progress = "auto") -> Int64s:

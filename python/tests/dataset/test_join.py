@@ -3,6 +3,7 @@
 import os
 import subprocess
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -128,7 +129,8 @@ def test_views_integers_and_three_sides(tmp_path):
     joined = recmap.join({"view": view, "even": even, "threes": threes})
     assert pairs(joined) == [(59 - n, n // 2, n // 3) for n in range(54, -1, -6)]
     text = make(tmp_path, "text", [str(n) for n in range(60)])
-    assert len(recmap.join({"even": even, "text": text})) == 0
+    with pytest.warns(UserWarning, match="has ids such as 0; 'text' has ids such as '0'"):
+        assert len(recmap.join({"even": even, "text": text})) == 0
     assert len(recmap.join({"none": even[:0], "all": view})) == 0
     assert len(recmap.join({"all": view, "none": even[:0]})) == 0
 
@@ -176,3 +178,21 @@ def test_rows_and_features_that_do_not_exist(sides):
     assert joined[-1]["image"] == joined[count - 1]["image"]
     with pytest.raises(ValueError, match="features has 'text', but the join has image, caption"):
         joined.parse([0], {"text": {"label": recmap.FixedLen()}})
+
+
+def test_sides_with_nothing_in_common(tmp_path, sides):
+    numbers = make(tmp_path, "number", [5, 6])
+    message = (
+        "no id of 'image' is in 'number', so no row has both; 'image' has ids such as 'c'; "
+        "'number' has ids such as 5"
+    )
+    for missing, count in (("drop", 0), ("null", 5)):
+        with pytest.warns(UserWarning) as caught:
+            joined = recmap.join({"image": sides["image"], "number": numbers}, missing=missing)
+        assert [str(warning.message) for warning in caught] == [message]
+        assert caught[0].filename == __file__
+        assert len(joined) == count
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not recmap.join({"image": sides["image"][:0], "number": numbers})
+        assert not recmap.join({"image": sides["image"], "number": numbers[:0]})

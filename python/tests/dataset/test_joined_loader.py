@@ -286,6 +286,26 @@ def test_rows_with_bad_records_are_skipped_in_all_data_sets(tmp_path, joined, si
 
 
 @pytest.mark.parametrize("side", ["image", "caption"])
+def test_a_join_of_damaged_records_leaves_them_to_the_loader(tmp_path, joined, side):
+    """Their ids cannot be compared, but their hashes are in the indexes."""
+    damage(tmp_path, side, 0, 20, 37, 38)
+    again = recmap.join(
+        {"image": joined._datasets["image"], "caption": joined._datasets["caption"]}
+    )
+    for name, positions in joined.positions.items():
+        assert again.positions[name].tolist() == positions.tolist()
+    part = recmap.join(
+        {"image": again._datasets["image"], "caption": again.views["caption"][10:50]}
+    )
+    assert part.positions["image"].tolist() == list(range(10, 50))
+    with pytest.raises(recmap.CorruptRecordError):
+        rows_of(recmap.JoinedLoader(again, 8, features=FEATURES))
+    with recmap.JoinedLoader(again, 8, features=FEATURES, on_bad_record="skip") as loader:
+        assert rows_of(loader) == [n for n in range(COUNT) if n not in (0, 20, 37, 38)]
+        assert len(loader.skipped) == 4
+
+
+@pytest.mark.parametrize("side", ["image", "caption"])
 def test_a_step_without_a_good_row_warns(tmp_path, joined, side):
     damage(tmp_path, side, *range(16, 32))
     with recmap.JoinedLoader(joined, 8, features=FEATURES, on_bad_record="skip") as loader:
