@@ -25,6 +25,9 @@ int view_get_buffer(PyObject *exporter, Py_buffer *buffer, int flags) {
         return PyBuffer_FillInfo(buffer, exporter, (void *)request->data, (Py_ssize_t)request->size,
                                  1, flags);
     buffer->obj = NULL;
-    PyErr_SetString(PyExc_BufferError, "only records export memory: get one with data_set[number]");
+    PyErr_SetString(PyExc_BufferError,
+                    "this is many records, and only one exports memory: get one with "
+                    "data_set[number], or loop over the batch, also in a transform, which gets "
+                    "a batch of records");
     return -1;
 }

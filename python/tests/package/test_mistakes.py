@@ -71,6 +71,13 @@ def test_records(record, tmp_path):
         writer.write(b"good")
 
 
+def test_a_transform_for_one_record(digits):
+    """It gets a batch."""
+    loader = recmap.Loader(digits, 4, transform=lambda record: recmap.decode_example(record))
+    with pytest.raises(BufferError, match=r"loop over the batch, also in a transform, which gets"):
+        next(iter(loader))
+
+
 @pytest.mark.parametrize("state", [None, 5, "text", [1]])
 def test_states(state, digits):
     kind = type(state).__name__
