@@ -18,7 +18,7 @@ from ._loader import Loader
 from ._ranks import ranks
 from ._sampler import Sampler
 from ._samples import MapDataset, collate
-from ._tensors import Ragged, tensors
+from ._tensors import Ragged, sequences, tensors
 
 __all__ = [
     "IterableDataset",
@@ -29,6 +29,7 @@ __all__ = [
     "Sampler",
     "collate",
     "ranks",
+    "sequences",
     "tensors",
 ]
 

@@ -88,9 +88,10 @@ def tensors(batch: Any, numbers: str | None = None) -> Any:
     A padded sequence has an additional item ``name + "/length"`` with the number of steps of each
     row. Rows of any length become `Ragged`, coordinates a sparse tensor, and bytes a list; bytes
     with ``copy=True`` in their feature become `Ragged` of uint8. A `RecordBatch` becomes a list of
-    bytes, and a pair of batches, as of SequenceExample, a pair. Rows have the additional items
-    "segment_ids", "positions" and "mask", or only "mask" for windows. Anything else, such as the
-    result of a transform, is returned unchanged.
+    bytes, and a pair of batches, as of SequenceExample, a pair; {name: batch}, as of a
+    `recmap.JoinedLoader`, becomes {name: tensors}. Rows have the additional items
+    "segment_ids", "positions" and "mask", or only "mask" for windows; `sequences` gives their
+    cu_seqlens. Anything else, such as the result of a transform, is returned unchanged.
 
     Args:
         numbers: the name of an additional item with the records' numbers. Of rows that `Chunked`
@@ -108,6 +109,8 @@ def convert(batch: Any, numbers: str | None, adopt: Adopt | None = None) -> Any:
     """As `tensors`; `adopt` replaces each tensor over the batch's memory."""
     if isinstance(batch, RecordBatch):
         return [bytes(record) for record in batch]
+    if _is_of_join(batch):
+        return {name: convert(part, numbers, adopt) for name, part in batch.items()}
     if isinstance(batch, tuple) and all(isinstance(part, ColumnBatch) for part in batch):
         return tuple(convert(part, numbers, adopt) for part in batch)
     if not isinstance(batch, ColumnBatch):
@@ -126,6 +129,45 @@ def convert(batch: Any, numbers: str | None, adopt: Adopt | None = None) -> Any:
             )
         made[numbers] = _numbers(batch)
     return made
+
+
+def _is_of_join(batch: Any) -> bool:
+    """Whether this is the batch of a JoinedLoader: {name: batch}."""
+    return isinstance(batch, dict) and any(
+        isinstance(part, (RecordBatch, ColumnBatch)) for part in batch.values()
+    )
+
+
+def sequences(batch: Tensors, width: int | None = None) -> tuple[torch.Tensor, int]:
+    """Offsets of sequences that attend only to themselves, and the length of the longest.
+
+    ``cu_seqlens`` and ``max_seqlen`` of attention kernels, for a batch of rows of tensors, as from
+    `Loader` with `Chunked` or `Packed`: the same as ``RowBatch.sequences`` gives for columns. Call
+    it before the tensors are moved to a device, because the length is a number of Python.
+
+    Args:
+        batch: {name: tensor} with "segment_ids".
+        width: the first elements of each row that the model sees; None: all.
+
+    Returns:
+        An int32 tensor: sequence i is ``[offsets[i], offsets[i + 1])`` of
+        ``tokens[:, :width].reshape(-1)``, a piece or the padding of a row. And the longest length.
+
+    >>> sequences({"segment_ids": torch.tensor([[1, 1, 2, 0], [1, 1, 1, 1]])})
+    (tensor([0, 2, 3, 4, 8], dtype=torch.int32), 4)
+    """
+    if not isinstance(batch, dict) or "segment_ids" not in batch:
+        raise TypeError(
+            'sequences takes a batch of rows of tensors, {name: tensor} with "segment_ids", as '
+            "recmap.torch.Loader gives with Chunked or Packed; a RowBatch has cu_seqlens itself"
+        )
+    segments = batch["segment_ids"][:, :width]
+    begins = torch.ones_like(segments, dtype=torch.bool)
+    begins[:, 1:] = segments[:, 1:] != segments[:, :-1]
+    starts = begins.reshape(-1).nonzero().reshape(-1)
+    offsets = torch.cat([starts, starts.new_tensor([segments.numel()])])
+    longest = int(offsets.diff().max()) if len(starts) else 0
+    return offsets.to(torch.int32), longest
 
 
 def _numbers(batch: ColumnBatch) -> torch.Tensor | Ragged:

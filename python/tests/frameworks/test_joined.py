@@ -55,6 +55,17 @@ def test_rows_without_a_record(tmp_path):
         joined.__getitems__([9])
 
 
+def test_torch_tensors_as_the_transform(joined):
+    """Each side becomes tensors, whether it is parsed or not."""
+    torch = pytest.importorskip("torch")
+    features = {"image": FEATURES["image"], "caption": None}
+    for wanted in (FEATURES, features):
+        loader = recmap.JoinedLoader(joined, 8, features=wanted, transform=recmap.torch.tensors)
+        batch = next(iter(loader))
+        assert batch["image"]["image"].equal(torch.arange(8))
+        assert isinstance(batch["caption"], dict if wanted is FEATURES else list)
+
+
 def test_torch(joined):
     torch = pytest.importorskip("torch")
     options = {"features": FEATURES, "shuffle": True, "seed": 3}

@@ -182,6 +182,24 @@ def test_torch_samplers_take_no_rows(order):
         sampler.load_state_dict(sampler.state_dict(), order=order, changed=True)
 
 
+def test_torch_offsets_of_sequences(documents):
+    """They equal those of a batch of columns, for rows and for parts of them."""
+    torch = pytest.importorskip("torch")
+    order = ORDERS["chunked"]
+    given = {"order": order, "features": {"tokens": recmap.Sliced()}}
+    columns = next(iter(recmap.Loader(documents, BATCH, **given)))
+    batch = next(iter(recmap.torch.Loader(documents, BATCH, **given)))
+    assert len(np.unique(columns["segment_ids"])) > 2
+    for width in (None, 15, 7, 0):
+        expected, longest = columns.sequences(width)
+        offsets, found = recmap.torch.sequences(batch, width)
+        assert offsets.dtype == torch.int32 and offsets.tolist() == expected.tolist()
+        assert type(found) is int and found == longest
+    for wrong in (columns, {"tokens": batch["tokens"]}):
+        with pytest.raises(TypeError, match="takes a batch of rows of tensors"):
+            recmap.torch.sequences(wrong)
+
+
 @pytest.mark.parametrize("workers", [0, 2])
 def test_grain_ranks_and_resume(documents, order, workers):
     """Each rank's part of two epochs, read in one run, and in two with a state between them."""
