@@ -52,6 +52,34 @@ class TextIndexes(CliTest):
             self.assertEqual(self.read(f"idx/{name}.idx"), due)
             self.assertEqual(self.read(f"{name}.idx"), due)
 
+    def test_a_shard_that_grew_has_one_text_index(self):
+        """The index has a part of each shard for each time that it grew, between those of others."""
+        shards = [tfrecord(make_payloads(i, 60)) for i in range(2)]
+        ends = [[len(tfrecord(make_payloads(i, 60)[:n])) for n in (20, 40, 60)] for i in range(2)]
+        names = ["d/a/t.tfrecord", "d/u.tfrecord"]
+        for grown in range(3):
+            for name, shard, end in zip(names, shards, ends):
+                self.write(name, shard[: end[grown]])
+            self.index(*["--append"][: grown > 0], "-o", "d/t.rmx", *names)
+        self.index("-o", "whole.rmx", *names)
+        for folder, index in ("due", "whole.rmx"), ("got", "d/t.rmx"):
+            self.check(
+                *("export", index, "--to", "idx", "-o", folder),
+                err=f"recmap: 2 text indexes written to {folder}\n",
+            )
+        self.check(
+            "export",
+            "d/t.rmx",
+            "--to",
+            "idx",
+            err="recmap: 2 text indexes written beside the shards\n",
+        )
+        for name in names:
+            due = self.read(f"due/{os.path.basename(name)}.idx")
+            self.assertEqual(due.count(b"\n"), 60)
+            self.assertEqual(self.read(f"got/{os.path.basename(name)}.idx"), due)
+            self.assertEqual(self.read(f"{name}.idx"), due)
+
     def check_outside(self, path):
         """Writing beside such a shard is rejected and nothing is written; -o FOLDER works."""
         before = sorted(os.walk(self.folder))

@@ -85,30 +85,71 @@ static int check_inside(const recmap_dataset *dataset, uint64_t shard_index,
     return exit_status;
 }
 
+/* A shard of the index: a file, or the part of it that was added when the file had grown. */
+struct part {
+    const char *path;
+    uint64_t shard_index;
+    uint64_t first_byte;
+};
+
+/* The parts of each file follow each other. */
+struct parts {
+    struct part *parts;
+    size_t count;
+};
+
+/* The parts of a file have the order of their bytes. */
+static int compare_parts(const void *a, const void *b) {
+    const struct part *left = a, *right = b;
+    int order = strcmp(left->path, right->path);
+    return order ? order
+                 : (left->first_byte > right->first_byte) - (left->first_byte < right->first_byte);
+}
+
 static int compare_base_names(const void *a, const void *b) {
-    return strcmp(base_name(*(const char *const *)a), base_name(*(const char *const *)b));
+    const struct part *left = a, *right = b;
+    int order = strcmp(base_name(left->path), base_name(right->path));
+    return order ? order : compare_parts(a, b);
+}
+
+/* Lists the shards of the index by the order of `compare`. The caller frees parts->parts. */
+static recmap_status list_parts(struct parts *parts, const recmap_dataset *dataset,
+                                int (*compare)(const void *a, const void *b), recmap_error *error) {
+    parts->count = recmap_dataset_get_info(dataset)->shard_count;
+    parts->parts = calloc(parts->count + 1, sizeof *parts->parts);
+    if (!parts->parts) return message_fail(error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    for (size_t i = 0; i < parts->count; i++) {
+        recmap_shard_info shard;
+        RETURN_IF_FAILED(recmap_dataset_get_shard(&shard, dataset, i, error));
+        parts->parts[i] = (struct part){shard.path, i, shard.first_byte};
+    }
+    qsort(parts->parts, parts->count, sizeof *parts->parts, compare);
+    return RECMAP_OK;
+}
+
+/* The index after the last part of the file whose first part has index `first`. */
+static size_t end_of_file(const struct parts *parts, size_t first) {
+    size_t end = first + 1;
+    while (end < parts->count && !strcmp(parts->parts[end].path, parts->parts[first].path)) end++;
+    return end;
 }
 
 /* In one folder, shards of the same file name would have the same text index. */
-static int check_names(recmap_dataset *dataset) {
+static int check_names(const recmap_dataset *dataset) {
     recmap_error error = RECMAP_ERROR_INIT;
-    uint64_t count = recmap_dataset_get_info(dataset)->shard_count;
-    const char **paths = calloc(count ? count : 1, sizeof *paths);
-    if (!paths) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    struct parts parts = {NULL, 0};
     int exit_status = 0;
-    for (uint64_t i = 0; !exit_status && i < count; i++) {
-        recmap_shard_info shard;
-        if (recmap_dataset_get_shard(&shard, dataset, i, &error) == RECMAP_OK)
-            paths[i] = shard.path;
-        else exit_status = recmap_error_print(&error, stderr);
-    }
-    if (!exit_status) qsort(paths, count, sizeof *paths, compare_base_names);
-    for (uint64_t i = 1; !exit_status && i < count; i++)
-        if (!compare_base_names(&paths[i - 1], &paths[i]))
-            exit_status = message_error(RECMAP_INVALID, paths[i],
+    if (list_parts(&parts, dataset, compare_base_names, &error) != RECMAP_OK)
+        exit_status = recmap_error_print(&error, stderr);
+    for (size_t i = 0, end; !exit_status && i < parts.count; i = end) {
+        end = end_of_file(&parts, i);
+        const char *path = parts.parts[i].path;
+        if (end < parts.count && !strcmp(base_name(path), base_name(parts.parts[end].path)))
+            exit_status = message_error(RECMAP_INVALID, parts.parts[end].path,
                                         "omit -o: each text index is then written beside its shard",
                                         "two shards in different folders have this file name");
-    free(paths);
+    }
+    free(parts.parts);
     return exit_status;
 }
 
@@ -148,27 +189,50 @@ static recmap_status write_lines(struct output *output, recmap_dataset *dataset,
     return RECMAP_OK;
 }
 
-/* Writes the text index of one shard. The output is checked not to overwrite the data set, and the
- * file is published only after all its lines are written. */
-static int export_shard(recmap_dataset *dataset, uint64_t shard_index, const char *folder,
-                        const char *index_path) {
+static recmap_status write_parts(struct output *output, recmap_dataset *dataset,
+                                 const struct part *parts, size_t count, recmap_error *error) {
+    for (size_t i = 0; i < count; i++) {
+        recmap_shard_info shard;
+        RETURN_IF_FAILED(recmap_dataset_get_shard(&shard, dataset, parts[i].shard_index, error));
+        RETURN_IF_FAILED(write_lines(output, dataset, &shard, error));
+    }
+    return RECMAP_OK;
+}
+
+/* Writes the text index of a file, which has `count` parts. The output is checked not to overwrite
+ * the data set, and the file is published only after all its lines are written. */
+static int export_file(recmap_dataset *dataset, const struct part *parts, size_t count,
+                       const char *folder, const char *index_path) {
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_shard_info shard;
-    if (recmap_dataset_get_shard(&shard, dataset, shard_index, &error) != RECMAP_OK)
-        return recmap_error_print(&error, stderr);
     char *path = NULL;
-    if (find_idx_path(&path, dataset, shard_index, folder, &error) != RECMAP_OK)
+    if (find_idx_path(&path, dataset, parts[0].shard_index, folder, &error) != RECMAP_OK)
         return recmap_error_print(&error, stderr);
     int exit_status = output_check(path, index_path, dataset);
     if (!exit_status) {
         struct output output;
         recmap_status status = output_open(&output, path, OUTPUT_RAW, &error);
-        if (status == RECMAP_OK) status = write_lines(&output, dataset, &shard, &error);
+        if (status == RECMAP_OK) status = write_parts(&output, dataset, parts, count, &error);
         if (status == RECMAP_OK) status = output_finish(&output, &error);
         output_close(&output);
         if (status != RECMAP_OK) exit_status = recmap_error_print(&error, stderr);
     }
     free(path);
+    return exit_status;
+}
+
+static int export_files(const struct view *view, const char *folder, uint64_t *count) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    struct parts parts = {NULL, 0};
+    int exit_status = 0;
+    *count = 0;
+    if (list_parts(&parts, view->dataset, compare_parts, &error) != RECMAP_OK)
+        exit_status = recmap_error_print(&error, stderr);
+    for (size_t i = 0, end; !exit_status && i < parts.count; i = end, ++*count) {
+        end = end_of_file(&parts, i);
+        exit_status =
+            export_file(view->dataset, parts.parts + i, end - i, folder, view->index_path);
+    }
+    free(parts.parts);
     return exit_status;
 }
 
@@ -179,11 +243,10 @@ static int export_shards(const struct view *view, const char *folder) {
         return message_error(RECMAP_INVALID, view->path,
                              "name its index, which `recmap info` prints",
                              "text indexes are of whole shards, not of a selection");
-    uint64_t count = recmap_dataset_get_info(view->dataset)->shard_count;
+    uint64_t count;
     int exit_status = check_shards(view->dataset, folder, view->index_path);
     if (!exit_status && folder) exit_status = output_create_folder(folder);
-    for (uint64_t i = 0; !exit_status && i < count; i++)
-        exit_status = export_shard(view->dataset, i, folder, view->index_path);
+    if (!exit_status) exit_status = export_files(view, folder, &count);
     if (!exit_status)
         message("%" PRIu64 " text ind%s written %s%s", count, count == 1 ? "ex" : "exes",
                 folder ? "to " : "beside the shards", folder ? folder : "");
