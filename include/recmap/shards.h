@@ -43,17 +43,27 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_choose_sets(recmap_shard
                                                                     recmap_sets sets,
                                                                     recmap_error *error);
 
+/* How records are stored in the files that the names added afterwards stand for: the framing that
+ * their index is built with; NULL, as before the call, means "auto". With "lines", text files are
+ * the shards of a folder that has some. */
+RECMAP_API void recmap_shards_set_framing(recmap_shards *shards, const char *framing);
+
 /* Adds the shards that `name` stands for. An existing file of that name takes precedence over the
  * other meanings:
  *
  *     FILE                an existing file: itself, in the order given;
- *     GLOB (* ? [..])     the matching files, except indexes, selections and temporary files, in
+ *     GLOB (* ? [..])     the matching files, except indexes, selections and temporary files, and
+ *                         except documents, metadata and checksums unless nothing else matches, in
  *                         natural order (part-2 before part-10). A component `**` means any number
- *                         of folders, including none, but not hidden folders or links to folders;
+ *                         of folders, including none, but not hidden folders or links to folders.
+ *                         At the end, `*` and `**` match no text files beside shards of records;
  *     FOLDER              the regular files in it that can be shards, in natural order: not hidden
  *                         files, `_...`, indexes, selections, temporary files, documents (README,
  *                         `*.md`), metadata (`*.json`, `*.pbtxt`, `*.idx`) and checksums. Text
- *                         files (`*.txt`, `*.csv`, `*.jsonl`) only if the folder has no others;
+ *                         files (`*.txt`, `*.csv`, `*.jsonl`) only if the framing is lines, and
+ *                         then only they; or if the folder has no others. Beside files whose names
+ *                         are not those of shards (`*.tfrecord`, `*-00000-of-00002`, ...), the
+ *                         contents of these decide;
  *     NAME@N[END]         the N files NAME-00000-of-0000N[END] and so on, as TFX and others name
  *                         the shards of a set; all must exist;
  *     @LISTFILE           one of these names per line; empty lines and lines that begin with # are
@@ -63,7 +73,7 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_choose_sets(recmap_shard
  *                         may be sets.
  *
  * Temporary files, which are shards only if they are named themselves, are what writers leave when
- * they are killed: `*.tmp`, `*.tmp-...` (as recmap writes), `*~`, `*.crc`, `_SUCCESS`,
+ * they are killed: `*.tmp`, `*.tmp-<16 hex digits>` (as recmap writes), `*~`, `*.crc`, `_SUCCESS`,
  * `*.incomplete` and `incomplete.*` of TFDS, `*_.gstmp`, and all files in the folders that Spark
  * (`_temporary`), TFDS and Beam (`beam-temp-...`) write to, unless the folder is named before the
  * first wildcard.
@@ -71,9 +81,10 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_choose_sets(recmap_shard
  * Symbolic links to files count as files, even broken ones: reading them reports what is missing.
  * The name of the link is that of the shard, as in the cache of a hub or in an annex.
  *
- * Errors: INVALID if nothing exists or matches, naming it, or if a folder has several sets (see
- * recmap_shards_choose_sets); IO if a folder, list file or remote store cannot be read. Objects
- * that are named without a pattern are not looked for. The list is then unchanged. */
+ * Errors: INVALID if nothing exists or matches, naming it, if a folder has several sets (see
+ * recmap_shards_choose_sets), or if it has text files and others, and none is known to be a shard;
+ * IO if a folder, list file or remote store cannot be read. Objects that are named without a
+ * pattern are not looked for. The list is then unchanged. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_add(recmap_shards *shards, const char *name,
                                                             recmap_error *error);
 
@@ -95,6 +106,12 @@ RECMAP_API const char *recmap_shards_path(const recmap_shards *shards, size_t in
  * was added. Paths as above. */
 RECMAP_API size_t recmap_shards_left_out_count(const recmap_shards *shards);
 RECMAP_API const char *recmap_shards_left_out_path(const recmap_shards *shards, size_t index);
+
+/* Notes about files left out that may have been meant: those that match a pattern, but have
+ * temporary names; text files beside files of unknown names, or the reverse. One line each, which
+ * names some. */
+RECMAP_API size_t recmap_shards_left_out_note_count(const recmap_shards *shards);
+RECMAP_API const char *recmap_shards_left_out_note(const recmap_shards *shards, size_t index);
 
 /* The web URLs with a query, such as presigned URLs, which recmap_shards_path gives without it.
  * They are secrets. A storage that was set with recmap_shards_set_storage has them already; add

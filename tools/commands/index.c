@@ -220,6 +220,7 @@ static int list_shards(struct index_job *job) {
         status = recmap_shards_set_storage(job->shards, job->options.storage, &error);
     if (status == RECMAP_OK)
         status = recmap_shards_choose_sets(job->shards, job->split, job->sets, &error);
+    if (status == RECMAP_OK) recmap_shards_set_framing(job->shards, job->options.framing);
     for (int i = 0; status == RECMAP_OK && i < job->args.operand_count; i++)
         status = recmap_shards_add(job->shards, job->args.operands[i], &error);
     if (status != RECMAP_OK) return recmap_error_print(&error, stderr);

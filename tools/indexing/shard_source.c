@@ -76,6 +76,8 @@ static recmap_status list_shards(struct source *source, recmap_error *error) {
     if (status != RECMAP_OK) return status;
     for (size_t i = 0; i < recmap_shards_warning_count(source->shards); i++)
         message("%s", recmap_shards_warning(source->shards, i));
+    for (size_t i = 0; i < recmap_shards_left_out_note_count(source->shards); i++)
+        message("%s", recmap_shards_left_out_note(source->shards, i));
     return recmap_shards_find_index(source->path, sizeof source->path, source->shards, error);
 }
 

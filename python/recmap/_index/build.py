@@ -89,7 +89,9 @@ def plan_of(
     pairs = storage_pairs(storage_options)
     names = names_of(source)
     framing_name, framing_path = load_framing(framing)
-    shards, default_path, pairs = expanded(names, pairs, credentials, fs, split=split, sets=sets)
+    shards, default_path, pairs = expanded(
+        names, pairs, credentials, fs, split=split, sets=sets, framing=framing_name
+    )
     options = IndexOptions(
         lifts=lifts_of(lift),
         counted=counted_of(count),

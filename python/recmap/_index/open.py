@@ -360,7 +360,9 @@ def open(
     if is_index:
         default_path, pairs = without_query(names[0], pairs)
     else:
-        paths, default_path, pairs = expanded(names, pairs, credentials, fs, split=split, sets=sets)
+        paths, default_path, pairs = expanded(
+            names, pairs, credentials, fs, split=split, sets=sets, framing=framing_name
+        )
     opening = OpenOptions(
         path=absolute(default_path if index is None else os.fspath(index)),
         access=access,

@@ -381,21 +381,22 @@ def expanded(
     *,
     split: str | None = None,
     sets: Sets = "error",
+    framing: str = "auto",
 ) -> tuple[list[str], str, StoragePairs]:
     """The shards that names mean, the default path of their index, and the storage options that
     read them: presigned URLs among the names become options, and shards are named without queries.
-    Warns of patterns that match several sets.
+    Warns of patterns that match several sets, and of files left out that may have been meant.
     """
     _check_choice("sets", sets, _SETS)
     if split is not None and not isinstance(split, str):
         raise TypeError(f"split must be the name of a split, not {split!r}")
     storage = storage_of(pairs, credentials, fs)
-    paths, path, urls, warned = _recmap.shards_expand(
-        urls_of(names, fs), storage, split, sets == "all"
+    paths, path, urls, warned, notes = _recmap.shards_expand(
+        urls_of(names, fs), storage, split, sets == "all", framing
     )
     if fs is not None and urls:
         raise ValueError("a URL with a query cannot be read with fs=: leave out one of them")
-    for text in warned:
+    for text in warned + notes:
         warn_caller(in_python(text))
     return paths, path, pairs + tuple(("urls", url) for url in urls)
 

@@ -46,26 +46,29 @@ static PyObject *describe(const recmap_shards *shards, const char *index) {
     PyObject *urls = texts_of(shards, recmap_shards_signed_count(shards), recmap_shards_signed_url);
     PyObject *warnings =
         texts_of(shards, recmap_shards_warning_count(shards), recmap_shards_warning);
+    PyObject *notes =
+        texts_of(shards, recmap_shards_left_out_note_count(shards), recmap_shards_left_out_note);
     PyObject *index_path = PyUnicode_DecodeFSDefault(index), *result = NULL;
-    if (paths && urls && warnings && index_path)
-        result = Py_BuildValue("(OOOO)", paths, index_path, urls, warnings);
+    if (paths && urls && warnings && notes && index_path)
+        result = Py_BuildValue("(OOOOO)", paths, index_path, urls, warnings, notes);
     Py_XDECREF(paths);
     Py_XDECREF(urls);
     Py_XDECREF(warnings);
+    Py_XDECREF(notes);
     Py_XDECREF(index_path);
     return result;
 }
 
-/* shards_expand(names, storage or None, split or None, joins_sets)
- * -> ([path], path of their index, [signed URL], [warning]) */
+/* shards_expand(names, storage or None, split or None, joins_sets, framing)
+ * -> ([path], path of their index, [signed URL], [warning], [note about files left out]) */
 PyObject *shards_expand(PyObject *module, PyObject *arguments) {
     (void)module;
     PyObject *names;
     recmap_storage *storage = NULL;
-    const char *split;
+    const char *split, *framing;
     int joins_sets;
-    if (!PyArg_ParseTuple(arguments, "OO&zp:shards_expand", &names, take_storage, &storage, &split,
-                          &joins_sets))
+    if (!PyArg_ParseTuple(arguments, "OO&zps:shards_expand", &names, take_storage, &storage, &split,
+                          &joins_sets, &framing))
         return NULL;
     recmap_shards *shards = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
@@ -76,6 +79,7 @@ PyObject *shards_expand(PyObject *module, PyObject *arguments) {
     if (status == RECMAP_OK)
         status = recmap_shards_choose_sets(
             shards, split, joins_sets ? RECMAP_SETS_ALL : RECMAP_SETS_ERROR, &error);
+    if (status == RECMAP_OK) recmap_shards_set_framing(shards, framing);
     if (status == RECMAP_OK) status = add_all(shards, names, &has_failed, &error);
     if (status == RECMAP_OK && !has_failed)
         status = recmap_shards_find_index(index, sizeof index, shards, &error);

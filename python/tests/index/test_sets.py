@@ -156,3 +156,38 @@ def test_wrong_choices(mnist):
     for wrong in {"split": "train"}, {"sets": "all"}:
         with pytest.raises(ValueError, match="choose shards"):
             recmap.open(path, **wrong)
+
+
+def texts(folder, *names):
+    for name in names:
+        (folder / name).write_text("".join(f"{name} {i}\n" for i in range(4)))
+
+
+def test_an_unrelated_file_does_not_hide_a_folder_of_text(tmp_path):
+    texts(tmp_path, "a.jsonl", "b.jsonl", "c.jsonl", "tokenizer.model", "README.md")
+    for call in recmap.open, recmap.index:
+        with pytest.warns(UserWarning, match="left out 1 file beside.*: tokenizer.model") as caught:
+            call(tmp_path, framing="lines")
+        assert [warning.filename for warning in caught] == [__file__]
+    (tmp_path / "tokenizer.model").unlink()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(recmap.open(tmp_path, framing="lines")) == 12
+
+
+def test_a_folder_in_which_nothing_tells_what_the_shards_are(tmp_path):
+    texts(tmp_path, "a.txt", "b.txt", "VERSION")
+    with pytest.raises(recmap.InvalidError, match="known to be a shard: VERSION") as caught:
+        recmap.open(tmp_path)
+    assert 'framing="lines"' in caught.value.advice
+    assert indexes(tmp_path) == []
+
+
+def test_a_pattern_tells_which_matches_are_temporary(tmp_path):
+    write(tmp_path, [{"n": [i]} for i in range(10)], 2, "run.tmp-{shard}.tfrecord")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(recmap.open(tmp_path / "*.tfrecord")) == 10
+    (tmp_path / "c.tfrecord.tmp").touch()
+    with pytest.warns(UserWarning, match="with temporary names: c.tfrecord.tmp"):
+        assert len(recmap.open(tmp_path / "*.tfrecord*")) == 10

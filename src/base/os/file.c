@@ -354,9 +354,8 @@ static const char temporary_infix[] = ".tmp-";
 
 enum { INFIX_SIZE = sizeof temporary_infix - 1, RANDOM_DIGITS = 16 };
 
-/* Returns the size of the target's name if temporary_path could have named the file so, else 0. Any
- * other file belongs to somebody else, however similar its name. */
-static size_t target_name_size(const char *name) {
+/* Any other file belongs to somebody else, however similar its name. */
+size_t temporary_target_size(const char *name) {
     size_t size = strlen(name), end_size = INFIX_SIZE + RANDOM_DIGITS;
     if (size <= end_size) return 0;
     const char *end = name + size - end_size;
@@ -404,7 +403,7 @@ static void remove_from_folder(const char *const *targets, size_t count) {
     if (!folder) return;
     struct dirent *entry;
     while ((entry = readdir(folder))) {
-        struct name_key key = {entry->d_name, target_name_size(entry->d_name)};
+        struct name_key key = {entry->d_name, temporary_target_size(entry->d_name)};
         if (key.size && bsearch(&key, targets, count, sizeof *targets, compare_key))
             remove_if_dead(dirfd(folder), entry->d_name);
     }

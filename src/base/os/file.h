@@ -115,6 +115,9 @@ void temporary_remove_leftovers(const char *const *targets, size_t count);
 recmap_status temporary_create(struct temporary_file *file, const char *target,
                                enum temporary_leftovers leftovers, recmap_error *error);
 
+/* Returns the size of TARGET if the name is TARGET.tmp-<16 hex digits>, else 0. */
+size_t temporary_target_size(const char *name);
+
 /* Lets nobody but the owner read the file who cannot read `source`, from which its contents come.
  * A mode of 0, of an object in a store, changes nothing. */
 void temporary_restrict(struct temporary_file *file, const struct file_stat *source);

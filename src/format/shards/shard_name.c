@@ -4,6 +4,9 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/os/file.h"
+#include "format/shards/set_name.h"
+
 static bool ends_with(const char *name, const char *end) {
     size_t size = strlen(name), end_size = strlen(end);
     return size >= end_size && !memcmp(name + size - end_size, end, end_size);
@@ -82,7 +85,7 @@ static bool is_mark(const char *name) {
 bool shard_name_is_temporary(const char *name) {
     static const char *const ends[] = {".tmp",        "~",      ".crc",        "_.gstmp",
                                        ".crdownload", ".aria2", ".incomplete", NULL};
-    return strstr(name, ".tmp-") || ends_with_any(name, ends) || is_incomplete_file(name) ||
+    return temporary_target_size(name) || ends_with_any(name, ends) || is_incomplete_file(name) ||
            is_mark(name);
 }
 
@@ -113,14 +116,18 @@ static bool is_document(const char *name) {
     return false;
 }
 
-bool shard_name_is_likely(const char *name) {
+bool shard_name_is_companion(const char *name) {
     static const char *const companions[] = {
         ".rmx",    ".rmx.lock", ".rmv", ".idx",  ".json", ".yaml",  ".yml", ".toml", ".xml",
         ".pbtxt",  ".md",       ".rst", ".html", ".pdf",  ".cff",   ".bib", ".md5",  ".sha1",
         ".sha256", ".sha512",   ".asc", ".sig",  ".py",   ".ipynb", ".sh",  ".npy",  ".npz",
         ".pkl",    ".png",      ".jpg", ".jpeg", ".lock", NULL};
+    return ends_with_any(name, companions) || is_document(name);
+}
+
+bool shard_name_is_likely(const char *name) {
     return name[0] != '.' && name[0] != '_' && !shard_name_is_temporary(name) &&
-           !ends_with_any(name, companions) && !is_document(name);
+           !shard_name_is_companion(name);
 }
 
 /* The size of the name without the ending of a compression. */
@@ -132,15 +139,37 @@ static size_t inflated_size(const char *name) {
     return size;
 }
 
-bool shard_name_is_text(const char *name) {
-    static const char *const ends[] = {".txt",   ".text",   ".csv", ".tsv",
-                                       ".jsonl", ".ndjson", ".log"};
+/* Returns true if one of the endings, apart from that of a compression, ends the name. */
+static bool has_type(const char *name, const char *const *ends) {
     size_t size = inflated_size(name);
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        size_t end_size = strlen(ends[i]);
-        if (size > end_size && !memcmp(name + size - end_size, ends[i], end_size)) return true;
+    for (; *ends; ends++) {
+        size_t end_size = strlen(*ends);
+        if (size > end_size && !memcmp(name + size - end_size, *ends, end_size)) return true;
     }
     return false;
+}
+
+bool shard_name_is_text(const char *name) {
+    static const char *const ends[] = {".txt",   ".text",   ".csv", ".tsv",
+                                       ".jsonl", ".ndjson", ".log", NULL};
+    return has_type(name, ends);
+}
+
+/* The names that Hadoop and Spark give to parts: part-00000, part-r-00000. */
+static bool is_hadoop_part(const char *name) {
+    static const char digits[] = "0123456789", start[] = "part-";
+    if (!starts_with(name, start)) return false;
+    name += strlen(start);
+    if ((name[0] == 'r' || name[0] == 'm') && name[1] == '-') name += 2;
+    return strspn(name, digits) == 5;
+}
+
+bool shard_name_is_record(const char *name) {
+    static const char *const ends[] = {".tfrecord", ".tfrecords", ".tfrec", ".recordio", ".record",
+                                       ".records",  ".ofrecord",  ".tar",   NULL};
+    struct set_member member;
+    if (shard_name_is_text(name)) return false;
+    return has_type(name, ends) || is_hadoop_part(name) || set_member_parse(&member, name);
 }
 
 size_t shard_name_stem_size(const char *name) {

@@ -11,9 +11,9 @@
 bool shard_name_is_possible(const char *name);
 
 /* Returns true if a file of this name is unfinished, or belongs to one that is: the temporary names
- * of recmap (TARGET.tmp-...), of TFDS and of programs that download or copy, backups, and the marks
- * and checksums of Spark and Hadoop. Files that are matched or found are never shards if their
- * names are these; files that are named are. */
+ * of recmap (TARGET.tmp-<16 hex digits>), of TFDS and of programs that download or copy, backups,
+ * and the marks and checksums of Spark and Hadoop. Files that are matched or found are never shards
+ * if their names are these; files that are named are. */
 bool shard_name_is_temporary(const char *name);
 
 /* Returns true if the file of this path, or a folder in it, has a temporary name. Temporary folders
@@ -24,13 +24,21 @@ bool shard_path_is_temporary(const char *path);
  * empty, `.` or `..`. */
 bool shard_name_stays_inside(const char *name);
 
+/* Returns true for documents, metadata, checksums and other files that accompany shards. */
+bool shard_name_is_companion(const char *name);
+
 /* Returns true if a file in a folder can be a shard: it is not hidden or temporary, does not begin
- * with `_`, and is not a document, metadata, a checksum or another file that accompanies shards. */
+ * with `_`, and does not accompany shards. */
 bool shard_name_is_likely(const char *name);
 
 /* Returns true for text files (.txt, .csv, .jsonl, ...), compressed or not. They are the shards of
- * a folder only if it has no others: beside others they hold labels, lists or logs. */
+ * a folder if lines are read, or if it has no others: beside others they hold labels, lists or
+ * logs. */
 bool shard_name_is_text(const char *name);
+
+/* Returns true for names that only shards of records have: x.tfrecord, x-00000-of-00002,
+ * part-00000 and so on, compressed or not. */
+bool shard_name_is_record(const char *name);
 
 /* The size of the name without extensions: 4 for data.tfrecord.gz. Leading dots are part of it. */
 size_t shard_name_stem_size(const char *name);

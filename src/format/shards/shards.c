@@ -33,7 +33,9 @@ enum { PATH_WORK = 4 << 10 /* for the interrupt, in bytes: looking at a file */ 
 
 struct recmap_shards {
     struct path_list list;
-    struct path_list left_out;    /* files in folders that are not taken for shards */
+    struct path_list left_out; /* files in folders that are not taken for shards */
+    struct path_list notes;    /* which of them may have been meant */
+    enum sift_contents contents;
     struct path_list signed_urls; /* the URLs with a query, complete */
     recmap_storage *storage;      /* to list remote stores with; NULL: the defaults */
     struct set_choice choice;
@@ -67,6 +69,7 @@ void recmap_shards_destroy(recmap_shards *shards) {
     if (!shards) return;
     path_list_deinit(&shards->list);
     path_list_deinit(&shards->left_out);
+    path_list_deinit(&shards->notes);
     erase_signed(shards);
     path_list_deinit(&shards->signed_urls);
     path_list_deinit(&shards->warnings);
@@ -85,6 +88,12 @@ recmap_status recmap_shards_set_storage(recmap_shards *shards, recmap_storage *s
     return RECMAP_OK;
 }
 
+void recmap_shards_set_framing(recmap_shards *shards, const char *framing) {
+    bool is_default = !framing || !strcmp(framing, "auto") || !strcmp(framing, "tfrecord");
+    bool is_lines = !is_default && !strcmp(framing, "lines");
+    shards->contents = is_default ? SIFT_TFRECORDS : is_lines ? SIFT_LINES : SIFT_OTHERS;
+}
+
 size_t recmap_shards_count(const recmap_shards *shards) {
     return shards->list.count;
 }
@@ -99,6 +108,14 @@ size_t recmap_shards_left_out_count(const recmap_shards *shards) {
 
 const char *recmap_shards_left_out_path(const recmap_shards *shards, size_t index) {
     return index < shards->left_out.count ? shards->left_out.paths[index] : NULL;
+}
+
+size_t recmap_shards_left_out_note_count(const recmap_shards *shards) {
+    return shards->notes.count;
+}
+
+const char *recmap_shards_left_out_note(const recmap_shards *shards, size_t index) {
+    return index < shards->notes.count ? shards->notes.paths[index] : NULL;
 }
 
 size_t recmap_shards_signed_count(const recmap_shards *shards) {
@@ -156,11 +173,18 @@ static recmap_status check_links(const struct path_list *list, size_t first, rec
     return RECMAP_OK;
 }
 
+static struct sift sift_of(const struct list_expansion *expansion) {
+    recmap_shards *shards = expansion->shards;
+    return (struct sift){shards->contents, expansion->storage, expansion->left_out, &shards->notes};
+}
+
 static recmap_status list_files(struct path_list *list, const char *folder,
                                 struct list_expansion *expansion, recmap_error *error) {
     size_t first = list->count;
+    struct sift sift = sift_of(expansion);
     RETURN_IF_FAILED(list_folder(list, folder, shard_name_is_possible, error));
-    RETURN_IF_FAILED(sift_folder(list, first, expansion->left_out, error));
+    RETURN_IF_FAILED(path_list_sort(list, first, compare_paths, error));
+    RETURN_IF_FAILED(sift_folder(list, first, folder, &sift, error));
     return check_links(list, first, error);
 }
 
@@ -224,7 +248,6 @@ static recmap_status add_folder(struct path_list *list, const char *name,
     RETURN_IF_FAILED(status);
     if (list->count == first)
         return fail_without_shards(name, expansion->left_out, first_left_out, error);
-    RETURN_IF_FAILED(path_list_sort(list, first, compare_paths, error));
     return path_list_sort(expansion->left_out, first_left_out, compare_paths, error);
 }
 
@@ -259,14 +282,15 @@ static recmap_status add_matches(struct path_list *list, const char *pattern,
     char advice[ADVISED_NAME_SIZE];
     struct path_list *left_out = expansion->left_out;
     size_t first = list->count, first_left_out = left_out->count;
+    struct sift sift = sift_of(expansion);
     RETURN_IF_FAILED(list_matches(list, pattern, shard_name_is_possible, error));
-    RETURN_IF_FAILED(sift_matches(list, first, pattern, left_out, error));
+    RETURN_IF_FAILED(path_list_sort(list, first, compare_paths, error));
+    RETURN_IF_FAILED(sift_matches(list, first, pattern, &sift, error));
     RETURN_IF_FAILED(path_list_sort(left_out, first_left_out, compare_paths, error));
     snprintf(advice, sizeof advice, "check the pattern; %s", start_of_names(expansion->depth));
     if (list->count == first)
         return fail_no_matches(pattern, "no file matches", advice,
                                path_from(left_out, first_left_out), error);
-    RETURN_IF_FAILED(path_list_sort(list, first, compare_paths, error));
     return check_links(list, first, error);
 }
 
@@ -472,19 +496,21 @@ static recmap_status add_objects(struct path_list *list, const char *name, bool 
                                  const struct list_expansion *expansion, recmap_error *error) {
     recmap_storage *storage = NULL;
     struct path_list *left_out = expansion->left_out;
+    struct sift sift = sift_of(expansion);
     size_t first = list->count, first_left_out = left_out->count;
     RETURN_IF_FAILED(storage_retain(&storage, expansion->storage, error));
     recmap_status status = remote_list(list, storage, name, shard_name_is_possible, error);
     recmap_storage_release(storage);
     if (status != RECMAP_OK) return status;
-    RETURN_IF_FAILED(is_folder ? sift_folder(list, first, left_out, error)
-                               : sift_matches(list, first, name, left_out, error));
+    RETURN_IF_FAILED(path_list_sort(list, first, compare_paths, error));
+    RETURN_IF_FAILED(is_folder ? sift_folder(list, first, name, &sift, error)
+                               : sift_matches(list, first, name, &sift, error));
     RETURN_IF_FAILED(path_list_sort(left_out, first_left_out, compare_paths, error));
     if (list->count == first)
         return fail_no_matches(name, "no object matches",
                                "check the URL, the endpoint and the credentials",
                                is_folder ? NULL : path_from(left_out, first_left_out), error);
-    return path_list_sort(list, first, compare_paths, error);
+    return RECMAP_OK;
 }
 
 /* A URL: a pattern, a folder, a set, or a single object. */
@@ -565,6 +591,7 @@ static recmap_status add_name(struct path_list *list, const char *name,
 recmap_status recmap_shards_add(recmap_shards *shards, const char *name, recmap_error *error) {
     size_t first = shards->list.count, left_out = shards->left_out.count;
     size_t first_signed = shards->signed_urls.count, first_warning = shards->warnings.count;
+    size_t first_note = shards->notes.count;
     struct list_expansion expansion = {
         0, false, &shards->left_out, &shards->signed_urls, shards->storage, shards};
     recmap_status status = add_name(&shards->list, name, &expansion, error);
@@ -573,6 +600,7 @@ recmap_status recmap_shards_add(recmap_shards *shards, const char *name, recmap_
     path_list_cut(&shards->left_out, left_out);
     path_list_cut(&shards->signed_urls, first_signed);
     path_list_cut(&shards->warnings, first_warning);
+    path_list_cut(&shards->notes, first_note);
     set_register_clear(&shards->sets);
     return status;
 }

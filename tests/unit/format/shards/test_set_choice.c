@@ -234,7 +234,7 @@ static void test_splits(void **state) {
                                 "shard), mnist-train.tfrecord@2 (2 shards)";
     ASSERT_REFUSED("f", found, advice, "val", "f");
     ASSERT_REFUSED("f/*",
-                   "no set has the split 'val': there is dataset_info.json (1 shard), "
+                   "no set has the split 'val': there is "
                    "mnist-test.tfrecord@1 (1 shard), mnist-train.tfrecord@2 (2 shards)",
                    advice, "val", "f/*");
     ASSERT_REFUSED("f/mnist-train.tfrecord@2", "is not of the split 'val'", advice, "val",
