@@ -286,6 +286,7 @@ _NAMES = {
     "recmap_order_blended": "Mixture.continued",
     "recmap schema": "ds.features()",
     "recmap schema --sample 0": "ds.features(sample=None)",
+    "recmap schema --json --sample 0": "ds.schema(sample=None)",
 }
 
 

@@ -405,7 +405,7 @@ class Named(CliTest):
         def err(name, advice):
             return (
                 f"recmap: a.rmx: record 2: the record has no feature '{name}'\n  {advice}"
-                "'recmap schema' lists the features\n"
+                "'recmap schema --sample 0' lists the features of all records\n"
             )
 
         self.check(

@@ -67,9 +67,10 @@ static recmap_status fail_missing(const struct writing *writing, const recmap_re
     const char *names[NAMES_MAX];
     for (size_t i = 0; i < writing->name_count; i++) names[i] = writing->names[i];
     const char *near = suggest_name(writing->name, writing->name_size, names, writing->name_count);
-    char advice[128] = "'recmap schema' lists the features";
+    char advice[160] = "'recmap schema --sample 0' lists the features of all records";
     if (near)
-        snprintf(advice, sizeof advice, "did you mean '%s'? 'recmap schema' lists the features",
+        snprintf(advice, sizeof advice,
+                 "did you mean '%s'? 'recmap schema --sample 0' lists the features of all records",
                  near);
     message_fail(error, RECMAP_INVALID, NULL, advice, "the record has no feature '%s'",
                  writing->name);

@@ -105,7 +105,7 @@ class Described(Selectable):
                 "tf.SequenceExample; the schema does not describe them"
             )
         schema: dict[str, dict[str, Any]] = json.loads(text)
-        self._feature_names.learn(schema)
+        self._feature_names.learn(schema, len(items))
         return schema
 
     @suggest_arguments

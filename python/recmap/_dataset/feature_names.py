@@ -75,17 +75,19 @@ class FeatureNames:
 
     def __init__(self) -> None:
         self.warned: set[tuple[str, bool]] = set()  # by parse: (name, whether it is a list)
+        self.read_count = 0  # records of the largest sample that was read
         self._known = NO_NAMES
         self._sampled_count = 0  # of the largest sample that was read
         self._lock = threading.Lock()
 
-    def learn(self, schema: Schema) -> None:
-        """Adds the names in the schema of some records."""
-        self._add(_names_of(schema), 0)
+    def learn(self, schema: Schema, count: int) -> None:
+        """Adds the names in the schema of `count` records."""
+        self._add(_names_of(schema), 0, count)
 
-    def _add(self, names: Names, sampled_count: int) -> None:
+    def _add(self, names: Names, sampled_count: int, read_count: int) -> None:
         with self._lock:
             self._known = self._known.with_names(names)
+            self.read_count = max(self.read_count, read_count)
             self._sampled_count = max(self._sampled_count, sampled_count)
 
     def has(self, dataset: Selectable, name: str, is_list: bool) -> bool:
@@ -105,4 +107,4 @@ class FeatureNames:
         total = dataset._record_count()
         if self._sampled_count < min(count, total):
             fitting = _fitting_count(dataset, sample_of(total, count))
-            self._add(_names_in(dataset, sample_of(total, fitting)), count)
+            self._add(_names_in(dataset, sample_of(total, fitting)), count, fitting)

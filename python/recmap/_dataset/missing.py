@@ -153,15 +153,17 @@ class _Check:
     def _raise(self, found: list[_Name]) -> NoReturn:
         names = self._names.sampled(self._dataset)
         message = f"no record of the batch has {' or '.join(map(str, found))}"
-        advice = _advice(found[0], names)
+        advice = _advice(found[0], names, self._dataset)
         if len(found) > 1:
-            advice = " ".join(f"{name.text!r}: {_advice(name, names)}" for name in found)
+            advice = " ".join(
+                f"{name.text!r}: {_advice(name, names, self._dataset)}" for name in found
+            )
         advice += ' If the name is right, pass missing="ignore".'
         raise FeatureError(message, self._dataset.index_path, advice=advice)
 
     def _warn(self, name: _Name) -> None:
         self._warned.add(name)
-        advice = _advice(name, self._names.sampled(self._dataset))
+        advice = _advice(name, self._names.sampled(self._dataset), self._dataset)
         warn_caller(
             f'no record of the batch has {name}. {advice} (missing="ignore" silences this.)'
         )
@@ -223,13 +225,20 @@ def _guess(name: _Name, names: Names) -> str:
     return f"Did you mean {_quoted(near)}?" if near else ""
 
 
-def _advice(name: _Name, names: Names) -> str:
+def _advice(name: _Name, names: Names, dataset: Selectable) -> str:
     guess, known = _guess(name, names), names.of(name.is_list)
     if guess:
         return guess
     if not known:
         return f"The records have no {'feature lists' if name.is_list else 'features'}."
-    return f"A sample of the records has {_quoted(sorted(known))}."
+    listed, total = _quoted(sorted(known)), dataset._record_count()
+    read_count = dataset._feature_names.read_count
+    if read_count >= total:
+        return f"The records have {listed}."
+    return (
+        f"A sample of {read_count} of the {total} records has {listed}; ds.schema(sample=None) reads "
+        "all."
+    )
 
 
 def similar_names(text: str, dataset: Selectable) -> str:
@@ -237,7 +246,7 @@ def similar_names(text: str, dataset: Selectable) -> str:
     names = _sampled_or_none(dataset)
     if text in names.context | names.lists or not names.context:
         return ""
-    return _advice(_Name(text, False), names)
+    return _advice(_Name(text, False), names, dataset)
 
 
 def advise_names(
@@ -253,13 +262,15 @@ def advise_names(
             continue
         for name in (request.values, *request.others):
             if names.of(name.is_list) and not name.is_in(names):
-                _advise(error, name, names, len(request.others) > 0)
+                _advise(error, name, names, dataset, len(request.others) > 0)
                 return
 
 
-def _advise(error: FeatureError, name: _Name, names: Names, is_one_of_several: bool) -> None:
+def _advise(
+    error: FeatureError, name: _Name, names: Names, dataset: Selectable, is_one_of_several: bool
+) -> None:
     if "has no default" in error.message:
-        error.advice = f"{_advice(name, names)} If the name is right, give a default."
+        error.advice = f"{_advice(name, names, dataset)} If the name is right, give a default."
         return
     guess = _guess(name, names)
     if guess:

@@ -121,13 +121,28 @@ def test_damaged_records_do_not_hide_a_rare_feature(tmp_path):
     [
         ("LABEL", "Did you mean 'label'"),
         ("image", "Did you mean 'image/encoded'"),
-        ("zzz", "A sample of the records has 'image/encoded', 'label', 'rare', 'tags'"),
+        ("zzz", "The records have 'image/encoded', 'label', 'rare', 'tags'"),
     ],
 )
 def test_advice(records, name, advice):
     with pytest.raises(recmap.FeatureError) as caught:
         records.parse([0], {name: recmap.VarLen()}, missing="error")
     assert caught.value.advice.startswith(advice)
+
+
+def test_a_sample_says_how_many_records_it_has(tmp_path):
+    rows = [{"a": 1}] * 1500
+    rows[777] = {"b": 1}
+    write(tmp_path, rows)
+    with recmap.open(tmp_path / "made-0.tfrecord", progress=None) as ds:
+        part = "A sample of 100 of the 1500 records has 'a'; ds.schema(sample=None) reads all."
+        with pytest.raises(recmap.FeatureError) as caught:
+            ds.parse([0], {"zzz": recmap.FixedLen((), "int64")})
+        assert caught.value.advice == f"{part} If the name is right, give a default."
+        ds.schema(sample=None)
+        with pytest.raises(recmap.FeatureError) as caught:
+            ds.parse([0], {"zzz": recmap.VarLen()}, missing="error")
+        assert caught.value.advice.startswith("The records have 'a', 'b'. ")
 
 
 def test_records_that_failed_say_nothing(tmp_path):

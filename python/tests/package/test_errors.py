@@ -119,13 +119,14 @@ def test_missing_feature_is_named(copied_digits):
 
 
 INT64 = 'the feature is int64: use `dtype="int64"`, and convert the column if you need another type'
+IF_MIXED = "; if `ds.schema(sample=None)` says mixed, other records have another kind: write all in one kind"
 OR_BYTES = 'raw uint8 values, or `dtype="bytes"`'
 
 
 @pytest.mark.parametrize(
     ("feature", "value", "advice"),
     [
-        (recmap.FixedLen(2, "float32"), [3, 4], INT64),
+        (recmap.FixedLen(2, "float32"), [3, 4], INT64 + IF_MIXED),
         (
             recmap.FixedLen((28, 28), "uint8"),
             bytes(784),
@@ -169,6 +170,19 @@ def test_features_of_another_kind_are_advised(tmp_path, feature, value, advice):
     code = re.search(r"`(\w+\(.*?\))`", advice)
     if code:
         ds.parse([0], {"x": eval("recmap." + code[1])})
+
+
+def test_features_of_two_kinds_are_advised(tmp_path):
+    """The advice for one record must not send to the other one, and back."""
+    with recmap.Writer(tmp_path / "x.tfrecord") as writer, pytest.warns(UserWarning, match="kind"):
+        writer.write({"x": 3})
+        writer.write({"x": 3.5})
+    ds = recmap.open(tmp_path / "x.tfrecord", progress=None)
+    for dtype in ("int64", "float32"):
+        with pytest.raises(recmap.FeatureError) as raised:
+            ds.parse([0, 1], {"x": recmap.FixedLen((), dtype)})
+        assert raised.value.advice.endswith(IF_MIXED)
+    assert ds.schema(sample=None)["x"]["kind"] == "mixed"
 
 
 def test_sliced_bytes_are_advised(tmp_path):

@@ -90,11 +90,18 @@ static void advise_without_raw(struct read_fault *fault, const struct slot *slot
                      constant_of(element_of_list(found)).text);
 }
 
-static void advise_element(struct read_fault *fault, recmap_type found) {
+/* Records may have integers and fractions in one feature. The advice for one record would then be
+ * wrong for another one, in turn. */
+static void advise_element(struct read_fault *fault, const struct slot *slot, recmap_type found) {
+    bool are_numbers = found != RECMAP_TYPE_BYTES &&
+                       convert_list_of(slot->element) != RECMAP_TYPE_BYTES;
     const char *more =
         found == RECMAP_TYPE_BYTES ? "" : ", and convert the column if you need another type";
-    fault_advise(fault, "the feature is %s: use `.element = RECMAP_ELEMENT_%s`%s",
-                 recmap_type_name(found), constant_of(element_of_list(found)).text, more);
+    const char *mixed = are_numbers ? "; if `recmap schema --json --sample 0` says mixed, other "
+                                      "records have another kind: write all in one kind"
+                                    : "";
+    fault_advise(fault, "the feature is %s: use `.element = RECMAP_ELEMENT_%s`%s%s",
+                 recmap_type_name(found), constant_of(element_of_list(found)).text, more, mixed);
 }
 
 /* Returns true, with advice, if the only value is a tensor that tf.io.serialize_tensor wrote. */
@@ -165,5 +172,5 @@ void list_advise(struct read_fault *fault, const struct slot *slot,
                      recmap_type_name(feature->kind));
     else if (slot->raw) advise_without_raw(fault, slot, feature->kind);
     else if (raw != RECMAP_ELEMENT_NONE) advise_raw(fault, slot, raw);
-    else advise_element(fault, feature->kind);
+    else advise_element(fault, slot, feature->kind);
 }
