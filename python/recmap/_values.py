@@ -41,7 +41,7 @@ def beyond_int64(value: int) -> str:
     if 1 << 63 <= value < 1 << 64:
         bits = f', or as the int64 with the same bits, {value - (1 << 64)} (array.view("int64"))'
     return (
-        "a value is beyond int64 (-2^63 to 2^63 - 1), the integers that a tf.Example can hold: "
+        "a value is beyond int64 (-2^63 to 2^63 - 1), the integers of records and of columns: "
         f"give {value} as a text{bits}"
     )
 
@@ -162,8 +162,34 @@ def _of_items(items: Sequence[Any]) -> npt.NDArray[Any]:
     if any(issubclass(kind, _NOT_PARTS) for kind in kinds):
         return _objects(items)
     parts = [_part(item) for item in items]
-    array = np.asarray(parts)
+    try:
+        array = np.asarray(parts)
+    except ValueError as error:  # lists of several lengths, or such as NumPy makes of nulls
+        raise _nesting_error(items) from error
     return np.asarray(parts, object) if array.dtype.kind in "SU" else array
+
+
+def _nesting_error(items: Sequence[Any]) -> ValueError:
+    """What is wrong with lists in a list of which no array can be made."""
+    lists = [_listed(item) for item in items]
+    if any(_is_null(item, False) for part in lists for item in part):
+        return ValueError(
+            "it has a null (a missing value) in a list: leave it out, or give a value"
+        )
+    lengths = sorted({len(part) for part in lists})
+    if len(lengths) < 2:
+        return ValueError("its lists have several depths: give all values in one list")
+    return ValueError(
+        f"its lists have several lengths, such as {lengths[0]} and {lengths[-1]}: give all values in "
+        "one list, or in one feature for each list"
+    )
+
+
+def _listed(item: Any) -> list[Any]:
+    if not hasattr(item, "__len__"):
+        return [item]
+    values = item.to_pylist() if hasattr(item, "to_pylist") else item
+    return list(values)
 
 
 def _part(item: Any) -> Any:

@@ -236,8 +236,8 @@ def _advice(name: _Name, names: Names, dataset: Selectable) -> str:
     if read_count >= total:
         return f"The records have {listed}."
     return (
-        f"A sample of {read_count} of the {total} records has {listed}; ds.schema(sample=None) reads "
-        "all."
+        f"A sample of {read_count} of the {total} records has {listed}; "
+        "ds.schema(sample=None) reads all."
     )
 
 

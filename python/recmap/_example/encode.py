@@ -15,6 +15,10 @@ __all__ = ["encode_example", "encode_sequence_example", "encoded", "rounding_tex
 
 Features: TypeAlias = "Mapping[str, Any]"
 
+_FILL = (
+    "choose a value with `.filled(value)` (NumPy), `.fillna(value)` (pandas) or "
+    "`.fill_null(value)` (Arrow, polars)"
+)
 _TEXTS = {bytes, bytearray, memoryview, str}
 
 
@@ -38,10 +42,10 @@ def _add(builder: _recmap.ExampleBuilder, name: str | None, value: Any) -> Round
 def _add_values(builder: _recmap.ExampleBuilder, name: str | None, value: Any) -> Rounding | None:
     array, kept = known(value)
     if kept is not None:
+        is_list = isinstance(value, (list, tuple))
+        choose = "leave it out, or give another value" if is_list else _FILL
         raise ValueError(
-            "it has a null (a missing value): choose a value with `.filled(value)` (NumPy), "
-            "`.fillna(value)` (pandas) or `.fill_null(value)` (Arrow, polars), or give None for a "
-            "feature without values"
+            f"it has a null (a missing value): {choose}, or give None for a feature without values"
         )
     try:
         kind, items, rounding = typed(array)

@@ -241,6 +241,29 @@ def test_an_empty_array_has_no_kind(tmp_path, value):
         assert sum(map(len, ds.parse(range(len(ds)), ds.features())["x"])) == 3
 
 
+LISTS = [[1, None], [3]]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: LISTS, r"a null \(a missing value\) in a list"),
+        (lambda: pytest.importorskip("pyarrow").array(LISTS), r"a null .* in a list"),
+        (lambda: pytest.importorskip("polars").Series(LISTS), r"a null .* in a list"),
+        (lambda: [1, None], "a null .*: leave it out, or give another value, or give None for"),
+        (lambda: [[1, None], [3, 4]], "a null .*: leave it out"),
+        (lambda: pytest.importorskip("polars").Series([1, None]), r"a null .*fill_null\(value\)"),
+        (lambda: [[1], [2, 3]], "lists have several lengths, such as 1 and 2: give"),
+        (lambda: pytest.importorskip("pyarrow").array([[1], [2, 3]]), "several lengths, such as"),
+        (lambda: [1, [2]], "its lists have several depths"),
+    ],
+)
+def test_nested_values_that_make_no_array_are_explained(make, message):
+    with pytest.raises(ValueError, match=rf"^feature 'a': it.*{message}") as caught:
+        recmap.encode_example({"a": make()})
+    assert "inhomogeneous" not in str(caught.value)
+
+
 def test_kinds_are_compared_over_all_shards(tmp_path):
     with recmap.Writer(tmp_path / "a@2.tfrecord") as writer:
         writer.write({"x": 3})
