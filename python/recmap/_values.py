@@ -180,8 +180,8 @@ def _nesting_error(items: Sequence[Any]) -> ValueError:
     if len(lengths) < 2:
         return ValueError("its lists have several depths: give all values in one list")
     return ValueError(
-        f"its lists have several lengths, such as {lengths[0]} and {lengths[-1]}: give all values in "
-        "one list, or in one feature for each list"
+        f"its lists have several lengths, such as {lengths[0]} and {lengths[-1]}: give all values "
+        "in one list, or in one feature for each list"
     )
 
 

@@ -740,14 +740,42 @@ class Errors(Annotated):
             "  make the values of all lines numbers, or all strings",
         )
 
+    def test_words_of_programs(self):
+        """True and False, and what programs write for a missing value. Neither is a key."""
+        rows = [(0, "True"), (1, "false"), (2, "NA"), (3, "null"), (4, "None"), (5, '"TRUE"')]
+        text = "number,s\n" + "".join(f"{number},{value}\n" for number, value in rows)
+        done = DONE.format(1, 0, 0)
+        nulls = f"recmap: column 's' is null for {COUNT - 3} of {COUNT} records\n"
+        self.check("annotate", "a.rmx", *self.csv(text), err=done + nulls)
+        self.where("s == 1", [0, 5])
+        self.where("s == 0", [1])
+        self.assertEqual(self.columns()["s"], "int64")
+        drop = ("--drop", "s")
+        self.run_recmap("annotate", "a.rmx", *self.csv(text + "6,0.5\n7,NaN\n"), *drop)
+        self.assertEqual(self.columns()["s"], "float")
+        self.where("s == 1 or s > 0", [0, 5, 6])
+        self.where("s is not null", [0, 1, 5, 6, 7])
+        self.run_recmap("annotate", "a.rmx", *self.csv("number,s\n0,de\n1,NA\n2,true\n"), *drop)
+        self.where("s in ('de', 'NA', 'true')", [0, 1, 2])
+        self.run_recmap("annotate", "a.rmx", *self.csv("number,s\n0,NA\n1,NA\n"), *drop)
+        self.where("s == 'NA'", [0, 1])
+        for key in ("true", "NA", "1.0"):
+            self.fails(*self.csv(f"number,s\n{key},1\n"), *drop, err=(
+                f"s.csv: line 2: {key} is not a record's number\n  records are numbered from 0; "
+                'a field of ids is named "id"'
+            ))  # fmt: skip
+
     def test_of_files(self):
         header = (
             "\n  the first line names the fields, separated by commas in .csv and by tabs in .tsv: "
             'one is the column\'s name, and one is "id" or "number"'
         )
-        self.fails(*self.csv(""), err='s.csv: line 1: the header has no field "s"' + header)
-        self.fails(*self.csv("id;s\n"), err='s.csv: line 1: the header has no field "s"' + header)
-        self.fails(*self.csv("s,x\n"), err='s.csv: line 1: the header has no field "id"' + header)
+        none = 's.csv: line 1: the header has no field "{}": it is `{}`' + header
+        self.fails(*self.csv(""), err=none.format("s", ""))
+        self.fails(*self.csv("id;s\n"), err=none.format("s", "id;s"))
+        self.fails(*self.csv("id, s\r\n"), err=none.format("s", "id, s"))
+        self.fails(*self.csv("s,x\n"), err=none.format("id", "s,x"))
+        self.fails(*self.csv("é" * 99 + "\n"), err=none.format("s", "é" * 50))
         self.fails(
             *self.csv("s,id,s\n"),
             err='s.csv: line 1: the header has two fields "s"\n  rename or remove one of them',

@@ -119,8 +119,8 @@ def test_missing_feature_is_named(copied_digits):
 
 
 INT64 = 'the feature is int64: use `dtype="int64"`, and convert the column if you need another type'
-IF_MIXED = "; if `ds.schema(sample=None)` says mixed, other records have another kind: write all "
-IF_MIXED += "in one kind"
+IF_MIXED = "; if `ds.schema(sample=None)` says mixed, other records have another kind: "
+IF_MIXED += "write all in one kind"
 OR_BYTES = 'raw uint8 values, or `dtype="bytes"`'
 
 

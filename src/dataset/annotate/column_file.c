@@ -29,6 +29,7 @@ struct column_file {
     uint64_t float_line;   /* of the first number that is not an integer */
     uint64_t rounded_line; /* of the first integer that float64 does not hold exactly */
     int64_t rounded;
+    bool has_missing_word;
     bool needs_float64;  /* a number is not held by a float as it is written */
     recmap_error beyond; /* about the first number that no type of numbers can hold */
     bool has_beyond;
@@ -56,6 +57,7 @@ static void count_number(struct column_file *file, const struct table_row *row, 
 
 static void count_value(struct column_file *file, const struct table_row *row, recmap_type type) {
     if (type == RECMAP_TYPE_INT64 || type == RECMAP_TYPE_FLOAT) count_number(file, row, type);
+    if (type == RECMAP_TYPE_NONE) file->has_missing_word |= field_is_missing_word(&row->value);
     if (type != RECMAP_TYPE_BYTES || file->text_count++) return;
     file->text_line = row->line;
     snprintf(file->text, sizeof file->text, "%.*s", shown_size(&row->value), shown(&row->value));
@@ -181,6 +183,7 @@ static recmap_status find_type(struct column_file *file, recmap_error *error) {
         if (error) *error = file->beyond;
         return RECMAP_INVALID;
     }
+    if (type == RECMAP_TYPE_NONE && file->has_missing_word) type = RECMAP_TYPE_BYTES;
     if (type == RECMAP_TYPE_FLOAT && file->needs_float64) type = RECMAP_TYPE_FLOAT64;
     if (type != RECMAP_TYPE_NONE) {
         RETURN_IF_FAILED(annotation_set_type(file->annotation, file->column, type, error));
@@ -202,7 +205,8 @@ static recmap_status find_records(size_t *count, recmap_value *value,
     if (row->key.kind == FIELD_MISSING)
         return table_fail(table, row->line, error, "give the row one, or remove it",
                           "the row has no %s", table_key_name(table->key));
-    if (!field_value(value, &row->key, is_text ? RECMAP_TYPE_BYTES : RECMAP_TYPE_INT64))
+    bool is_key = is_text || table->key == RECMAP_KEY_ID || field_is_integer(&row->key);
+    if (!is_key || !field_value(value, &row->key, is_text ? RECMAP_TYPE_BYTES : RECMAP_TYPE_INT64))
         return table_fail(table, row->line, error,
                           table->key == RECMAP_KEY_NUMBER
                               ? "records are numbered from 0; a field of ids is named \"id\""

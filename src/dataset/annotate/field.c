@@ -61,7 +61,24 @@ static struct json_number number_of(const struct field *field) {
     return (struct json_number){text + has_plus, field->size - has_plus};
 }
 
+static bool is_word(const struct field *field, const char *word) {
+    return field->kind == FIELD_WORD && field->size == strlen(word) &&
+           !strncasecmp((const char *)field->data, word, field->size);
+}
+
+bool field_is_missing_word(const struct field *field) {
+    return is_word(field, "NA") || is_word(field, "null") || is_word(field, "None") ||
+           is_word(field, "<NA>");
+}
+
+/* True and False, as Python and others write them in CSV. */
+static bool read_bool(int64_t *number, const struct field *field) {
+    *number = is_word(field, "true");
+    return *number || is_word(field, "false");
+}
+
 static bool read_int64(int64_t *number, const struct field *field) {
+    if (read_bool(number, field)) return true;
     struct json_number digits = number_of(field);
     return json_number_to_int64(number, &digits);
 }
@@ -69,7 +86,12 @@ static bool read_int64(int64_t *number, const struct field *field) {
 /* False for a finite number beyond the range of a double. */
 static bool read_double(double *number, const struct field *field) {
     const char *text = (const char *)field->data;
+    int64_t truth;
     if (read_special(number, text, text + field->size)) return true;
+    if (read_bool(&truth, field)) {
+        *number = (double)truth;
+        return true;
+    }
     struct json_number digits = number_of(field);
     *number = json_number_to_double(&digits);
     return isfinite(*number);
@@ -80,10 +102,12 @@ static recmap_type form_of(const struct field *field) {
     const char *text = (const char *)field->data;
     bool is_integer;
     double special;
-    if (field->kind == FIELD_MISSING) return RECMAP_TYPE_NONE;
+    int64_t truth;
+    if (field->kind == FIELD_MISSING || field_is_missing_word(field)) return RECMAP_TYPE_NONE;
     if (field->kind == FIELD_TEXT) return RECMAP_TYPE_BYTES;
     if (is_number(&is_integer, text, text + field->size))
         return is_integer ? RECMAP_TYPE_INT64 : RECMAP_TYPE_FLOAT;
+    if (read_bool(&truth, field)) return RECMAP_TYPE_INT64;
     return read_special(&special, text, text + field->size) ? RECMAP_TYPE_FLOAT : RECMAP_TYPE_BYTES;
 }
 
@@ -96,7 +120,8 @@ bool field_type(recmap_type *type, const struct field *field) {
 }
 
 bool field_value(recmap_value *value, const struct field *field, recmap_type type) {
-    recmap_type form = form_of(field);
+    bool is_text = type == RECMAP_TYPE_BYTES && field->kind != FIELD_MISSING;
+    recmap_type form = is_text ? RECMAP_TYPE_BYTES : form_of(field);
     double number;
     *value = (recmap_value){.type = form == RECMAP_TYPE_NONE ? RECMAP_TYPE_NONE : type};
     if (form == RECMAP_TYPE_NONE) return true;
@@ -120,7 +145,8 @@ bool field_value(recmap_value *value, const struct field *field, recmap_type typ
 bool field_fits_float(const struct field *field) {
     const char *text = (const char *)field->data;
     double special;
-    if (read_special(&special, text, text + field->size)) return true;
+    int64_t truth;
+    if (read_special(&special, text, text + field->size) || read_bool(&truth, field)) return true;
     struct json_number digits = number_of(field);
     return rounding_is_none_json(&digits);
 }
@@ -132,6 +158,12 @@ bool field_is_rounded(int64_t *integer, const struct field *field) {
 bool field_to_bits(int64_t *bits, const struct field *field) {
     struct json_number digits = number_of(field);
     return json_number_to_bits(bits, &digits);
+}
+
+bool field_is_integer(const struct field *field) {
+    const char *text = (const char *)field->data;
+    bool is_integer;
+    return is_number(&is_integer, text, text + field->size) && is_integer;
 }
 
 bool field_is_plain_integer(const struct field *field) {

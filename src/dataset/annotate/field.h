@@ -8,7 +8,7 @@
 
 enum field_kind {
     FIELD_MISSING,
-    FIELD_WORD,   /* of CSV: a number if it reads like one, else a text */
+    FIELD_WORD,   /* of CSV: a number if it reads like one, or is true or false, else a text */
     FIELD_TEXT,   /* a text, even if it reads like a number */
     FIELD_NUMBER, /* of JSON */
 };
@@ -38,6 +38,13 @@ bool field_is_rounded(int64_t *integer, const struct field *field);
 /* Returns true if the field is an unsigned integer beyond int64, and sets `bits` to the int64 with
  * the same 64 bits. */
 bool field_to_bits(int64_t *bits, const struct field *field);
+
+/* Returns true if the field is a word that programs write for a missing value: NA, null, None or
+ * <NA>, in any case. It is missing in a column of numbers, and a text in one of texts. */
+bool field_is_missing_word(const struct field *field);
+
+/* Whether the field has the form of an integer, and is not true or false, which are values only. */
+bool field_is_integer(const struct field *field);
 
 /* Whether the field is an integer as computers write it: without `+` and leading zeros. */
 bool field_is_plain_integer(const struct field *field);

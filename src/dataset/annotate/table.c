@@ -217,11 +217,23 @@ static recmap_status read_header(struct header *header, struct table *table, rec
     return RECMAP_OK;
 }
 
+/* The size of the first line, or of the part of it that is shown, which ends between characters. */
+static size_t header_size(const char *line, size_t size, size_t limit) {
+    size_t shown = 0;
+    while (shown < size && shown < limit && line[shown] != '\n' && line[shown] != '\r') shown++;
+    if (shown == limit && shown < size)
+        while (shown && (line[shown] & 0xc0) == 0x80) shown--;
+    return shown;
+}
+
 static recmap_status fail_field(const struct table *table, const char *name, recmap_error *error) {
+    enum { SHOWN_MAX = 100 };
+    const char *first = table->map->data ? (const char *)table->map->data : "";
+    size_t size = header_size(first, table->map->size, SHOWN_MAX);
     return table_fail(table, 1, error,
                       "the first line names the fields, separated by commas in .csv and by tabs in "
                       ".tsv: one is the column's name, and one is \"id\" or \"number\"",
-                      "the header has no field \"%s\"", name);
+                      "the header has no field \"%s\": it is `%.*s`", name, (int)size, first);
 }
 
 static recmap_status find_fields(struct table *table, recmap_error *error) {
