@@ -101,6 +101,25 @@ class Lifted(Nulls):
             self.assertIn(message.encode(), result.err, expression)
         self.assertIn(b"to find records without a value, use `COLUMN is null`", result.err)
 
+    def test_words_of_other_languages(self):
+        self.lifted("-o", "a.rmx", "a-0.tfrecord")
+        is_null, lower = "to find records without a value, use `COLUMN is null`", "in lower case"
+        numbers, none = "true and false are the numbers 1 and 0", "there is no such operator"
+        for expression, advice in (
+            ("score is None", is_null),
+            ("score == None", is_null),
+            ("score is NULL", is_null),
+            ("score == True", numbers),
+            ("score is False", numbers),
+            ("score > 1 AND score < 3", lower),
+            ("NOT score > 1", lower),
+            ("score LIKE 'a'", none),
+            ("score between 1 and 3", none),
+        ):
+            result = self.run_recmap("select", "a.rmx", "--where", expression)
+            self.assertIn(result.status, (2, 4))
+            self.assertIn(advice, result.err.decode(), expression)
+
     def test_appending_and_merging_give_the_index_of_one_build(self):
         self.lifted("-o", "all.rmx", "a-0.tfrecord", "a-1.tfrecord")
         self.lifted("-o", "a.rmx", "a-0.tfrecord")

@@ -1,5 +1,6 @@
 #include "dataset/select/filter_lexer.h"
 
+#include <ctype.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,6 +50,39 @@ static bool is_logical_symbol(const struct filter_lexer *lexer, size_t start) {
     return (symbol && strchr("&|~", symbol)) || (symbol == '!' && byte_at(lexer, start + 1) != '=');
 }
 
+/* Words of Python and SQL that an expression does not know. */
+const char *filter_word_advice(const char *word, size_t size) {
+    static const struct {
+        const char *words, *advice;
+    } known[] = {
+        {" none null nan ", "to find records without a value, use `COLUMN is null`"},
+        {" true false ", "true and false are the numbers 1 and 0: write `COLUMN == 1`"},
+        {" and or not in is ", "write `and`, `or`, `not`, `in` and `is` in lower case"},
+        {" like ilike between contains startswith endswith ",
+         "there is no such operator: for a range, write `1 <= COLUMN <= 5`, and for texts, `==` or "
+         "`in ('de', 'fr')`; select others with a mask of NumPy in Python"},
+    };
+    char lower[16] = " ";
+    if (!size || size > sizeof lower - 3) return NULL;
+    for (size_t i = 0; i < size; i++) {
+        if (!isalpha((unsigned char)word[i])) return NULL;
+        lower[i + 1] = (char)tolower((unsigned char)word[i]);
+    }
+    lower[size + 1] = ' ';
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strstr(known[i].words, lower)) return known[i].advice;
+    return NULL;
+}
+
+/* The letters of the word that starts there. */
+static size_t word_size(const struct filter_lexer *lexer, size_t start) {
+    size_t size = 0;
+    while (isalnum((unsigned char)byte_at(lexer, start + size)) ||
+           byte_at(lexer, start + size) == '_')
+        size++;
+    return size;
+}
+
 recmap_status filter_fail(const struct filter_lexer *lexer, size_t start, size_t size,
                           recmap_error *error, const char *what) {
     char place[FILTER_PLACE_SIZE];
@@ -59,6 +93,13 @@ recmap_status filter_fail(const struct filter_lexer *lexer, size_t start, size_t
     }
     if (byte_at(lexer, start) == '@') {
         fail_advise(error, "the column @length is written `length`, or `columns['@length']`");
+        return RECMAP_INVALID;
+    }
+    const char *advice =
+        start < lexer->size ? filter_word_advice(lexer->expression + start, word_size(lexer, start))
+                            : NULL;
+    if (advice) {
+        fail_advise(error, "%s", advice);
         return RECMAP_INVALID;
     }
     fail_advise(error, "write comparisons of columns with values, such as `label == 3 and lang in "

@@ -35,6 +35,10 @@ struct filter_lexer {
     size_t decoded_size;
 };
 
+/* What to write in place of a word of Python or SQL that an expression does not know, in any case,
+ * or NULL. */
+const char *filter_word_advice(const char *word, size_t size);
+
 /* Starts before the first token. `text` has room for `size` bytes. */
 struct filter_lexer filter_lexer_init(const char *expression, size_t size, char *text);
 

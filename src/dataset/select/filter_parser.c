@@ -128,11 +128,9 @@ static recmap_status fail_column(struct parser *parser, size_t start, const char
     fail(parser->error, RECMAP_NO_COLUMN, "%sthe index has no column '%.*s'",
          filter_place(place, &parser->lexer, start, 0), (int)(size < 200 ? size : 200), name);
     fail_file(parser->error, dataset_path(parser->filter->dataset));
-    if (size == 4 && !memcmp(name, "null", 4)) {
-        fail_advise(parser->error, "to find records without a value, use `COLUMN is null`");
-        return RECMAP_NO_COLUMN;
-    }
-    advise_columns(parser, name, size);
+    const char *advice = filter_word_advice(name, size);
+    if (advice) fail_advise(parser->error, "%s", advice);
+    else advise_columns(parser, name, size);
     return RECMAP_NO_COLUMN;
 }
 
