@@ -29,15 +29,17 @@ typedef enum recmap_sets {
 } recmap_sets;
 
 /* Chooses which sets the names that are added afterwards stand for. Files NAME-K-of-N[END] are a
- * set. So are files that are named train, test, validation, val, dev or eval, or whose names end in
- * that, apart from a number and suffixes; and all other files of a folder or pattern together. A
- * set that is there plain and compressed, or split in two ways (x@2 and x@4), counts as two. By
+ * set. So are files that are named train, test, validation, val, valid, dev, eval, training or
+ * testing, or whose names end in that, apart from a number and suffixes, or begin with that and -,
+ * _ or .; other files of each folder that is named so; and all others of a folder or pattern. A set
+ * that is there plain and compressed, or split in two ways (x@2 and x@4), counts as two. By
  * default, several sets in a folder are an error, because one of them is often the test set;
  * several that match a pattern give a warning. Names of files and sets that are added one by one
  * are meant, so only two copies of one set are an error. RECMAP_SETS_ALL joins whatever there is.
  *
- * With a split, only files whose names are `split`, or end in it after -, _ or ., are added. NULL:
- * all. A name without such files is an error. Errors: INVALID; NO_MEMORY. */
+ * With a split, only files whose names are `split`, or end in it after -, _ or ., are added; and,
+ * of a pattern, files whose names have no split in folders of that name after the first wildcard.
+ * NULL: all. A name without such files is an error. Errors: INVALID; NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_choose_sets(recmap_shards *shards,
                                                                     const char *split,
                                                                     recmap_sets sets,
@@ -97,6 +99,10 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_add_planned(recmap_shard
 
 /* The number of shards. */
 RECMAP_API size_t recmap_shards_count(const recmap_shards *shards);
+
+/* Returns 1 if there is one shard, and it is meant to be alone: the name added is that of the file,
+ * or a pattern with the number of the shard, such as x-00003*. */
+RECMAP_API int recmap_shards_name_one(const recmap_shards *shards);
 
 /* The path of shard `index`, as named or found. NULL if out of range. Valid until the next add. */
 RECMAP_API const char *recmap_shards_path(const recmap_shards *shards, size_t index);

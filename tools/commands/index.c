@@ -316,12 +316,6 @@ static void print_skipped_files(const struct index_job *job) {
     fputs(count > SHOWN_MAX ? ", ...\n" : "\n", stderr);
 }
 
-/* Returns true if the only shard was named itself, rather than found. */
-static bool is_named_file(const struct index_job *job) {
-    return job->args.operand_count == 1 && recmap_shards_count(job->shards) == 1 &&
-           !strcmp(job->args.operands[0], recmap_shards_path(job->shards, 0));
-}
-
 static void print_summary(const struct index_job *job, const recmap_index_summary *summary) {
     struct build_reused reused = {0};
     if (job->appended.dataset) {
@@ -335,7 +329,7 @@ static void print_summary(const struct index_job *job, const recmap_index_summar
                     job->options.lifts[i].name,
                     job->options.lifts[i].default_value ? "its default" : "null");
     counted_warn(job->path, summary, &job->options, &job->args.dataset_options);
-    missing_shards_warn(job->path, is_named_file(job), &job->args.dataset_options);
+    missing_shards_warn(job->path, recmap_shards_name_one(job->shards), &job->args.dataset_options);
     print_skipped_files(job);
 }
 

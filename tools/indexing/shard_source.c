@@ -65,6 +65,16 @@ static void advise_on_sets(recmap_error *error) {
              "-o NAME.rmx, and name that index");
 }
 
+/* What to do about several sets is what `recmap index` can do. */
+static void print_warning(const char *text) {
+    const char *end = strstr(text, ". To read one,");
+    int size = end ? (int)(end - text) : (int)strlen(text);
+    message("%.*s%s", size, text,
+            end ? ". To read one, name its shards; or choose by `recmap index` with --split or "
+                  "--sets and -o NAME.rmx, and name that index"
+                : "");
+}
+
 static recmap_status list_shards(struct source *source, recmap_error *error) {
     recmap_status status = args_prepare_storage(&source->options, error);
     if (status == RECMAP_OK) status = recmap_shards_create(&source->shards, error);
@@ -75,7 +85,7 @@ static recmap_status list_shards(struct source *source, recmap_error *error) {
     if (status != RECMAP_OK) advise_on_sets(error);
     if (status != RECMAP_OK) return status;
     for (size_t i = 0; i < recmap_shards_warning_count(source->shards); i++)
-        message("%s", recmap_shards_warning(source->shards, i));
+        print_warning(recmap_shards_warning(source->shards, i));
     for (size_t i = 0; i < recmap_shards_left_out_note_count(source->shards); i++)
         message("%s", recmap_shards_left_out_note(source->shards, i));
     return recmap_shards_find_index(source->path, sizeof source->path, source->shards, error);

@@ -89,7 +89,7 @@ def plan_of(
     pairs = storage_pairs(storage_options)
     names = names_of(source)
     framing_name, framing_path = load_framing(framing)
-    shards, default_path, pairs = expanded(
+    shards, default_path, pairs, is_named = expanded(
         names, pairs, credentials, fs, split=split, sets=sets, framing=framing_name
     )
     options = IndexOptions(
@@ -102,7 +102,7 @@ def plan_of(
         storage=pairs,
         credentials=credentials,
         fs=fs,
-        is_named_file=shards == names,
+        is_named_file=is_named,
         **others,
     )
     check_missing_is_used(options.missing, options.lifts)

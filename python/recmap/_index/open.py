@@ -356,11 +356,12 @@ def open(
         raise ValueError("cache_size= is for a cache: pass cache=FOLDER as well")
     pairs = storage_pairs(storage_options)
     paths: list[str] = []
+    is_named = False
     framing_name, framing_path = load_framing(framing)
     if is_index:
         default_path, pairs = without_query(names[0], pairs)
     else:
-        paths, default_path, pairs = expanded(
+        paths, default_path, pairs, is_named = expanded(
             names, pairs, credentials, fs, split=split, sets=sets, framing=framing_name
         )
     opening = OpenOptions(
@@ -401,7 +402,7 @@ def open(
         storage=pairs,
         credentials=credentials,
         fs=fs,
-        is_named_file=paths == names,
+        is_named_file=is_named,
     )
     if is_index:
         dataset = _open_index(opening, indexing, rebuild=rebuild)

@@ -181,7 +181,7 @@ class IndexOptions:
     storage: StoragePairs = field(default=(), repr=False)  # may contain credentials
     credentials: Credentials | None = field(default=None, repr=False)
     fs: Any = field(default=None, repr=False)  # a filesystem of fsspec or a store of obstore
-    is_named_file: bool = field(default=False, repr=False)  # not a pattern, folder, set or list
+    is_named_file: bool = field(default=False, repr=False)  # one shard, meant to be alone
 
     def __post_init__(self) -> None:
         if self.id is not None and not isinstance(self.id, str):
@@ -382,23 +382,24 @@ def expanded(
     split: str | None = None,
     sets: Sets = "error",
     framing: str = "auto",
-) -> tuple[list[str], str, StoragePairs]:
+) -> tuple[list[str], str, StoragePairs, bool]:
     """The shards that names mean, the default path of their index, and the storage options that
     read them: presigned URLs among the names become options, and shards are named without queries.
+    Last, whether there is one shard and it is meant to be alone, by its name or its number.
     Warns of patterns that match several sets, and of files left out that may have been meant.
     """
     _check_choice("sets", sets, _SETS)
     if split is not None and not isinstance(split, str):
         raise TypeError(f"split must be the name of a split, not {split!r}")
     storage = storage_of(pairs, credentials, fs)
-    paths, path, urls, warned, notes = _recmap.shards_expand(
+    paths, path, urls, warned, notes, is_named = _recmap.shards_expand(
         urls_of(names, fs), storage, split, sets == "all", framing
     )
     if fs is not None and urls:
         raise ValueError("a URL with a query cannot be read with fs=: leave out one of them")
     for text in warned + notes:
         warn_caller(in_python(text))
-    return paths, path, pairs + tuple(("urls", url) for url in urls)
+    return paths, path, pairs + tuple(("urls", url) for url in urls), is_named
 
 
 def storage_of(

@@ -320,7 +320,7 @@ class ShardWriter(sources.DataSourceArrowWriter):
             return [], ""
         try:
             sets = "all" if self.overwrite else self.settings.sets
-            shards, path, _ = expanded([self.folder], (), sets=sets)
+            shards, path, *_ = expanded([self.folder], (), sets=sets)
         except InvalidError as error:
             if error.message.startswith("the folder contains no shards"):
                 return [], ""

@@ -50,7 +50,8 @@ static PyObject *describe(const recmap_shards *shards, const char *index) {
         texts_of(shards, recmap_shards_left_out_note_count(shards), recmap_shards_left_out_note);
     PyObject *index_path = PyUnicode_DecodeFSDefault(index), *result = NULL;
     if (paths && urls && warnings && notes && index_path)
-        result = Py_BuildValue("(OOOOO)", paths, index_path, urls, warnings, notes);
+        result = Py_BuildValue("(OOOOOO)", paths, index_path, urls, warnings, notes,
+                               recmap_shards_name_one(shards) ? Py_True : Py_False);
     Py_XDECREF(paths);
     Py_XDECREF(urls);
     Py_XDECREF(warnings);
@@ -60,7 +61,8 @@ static PyObject *describe(const recmap_shards *shards, const char *index) {
 }
 
 /* shards_expand(names, storage or None, split or None, joins_sets, framing)
- * -> ([path], path of their index, [signed URL], [warning], [note about files left out]) */
+ * -> ([path], path of their index, [signed URL], [warning], [note about files left out],
+ *     whether the one shard is meant to be alone) */
 PyObject *shards_expand(PyObject *module, PyObject *arguments) {
     (void)module;
     PyObject *names;

@@ -191,3 +191,36 @@ def test_a_pattern_tells_which_matches_are_temporary(tmp_path):
     (tmp_path / "c.tfrecord.tmp").touch()
     with pytest.warns(UserWarning, match="with temporary names: c.tfrecord.tmp"):
         assert len(recmap.open(tmp_path / "*.tfrecord*")) == 10
+
+
+def test_a_pattern_with_the_number_of_a_shard_means_it_alone(tmp_path):
+    write(tmp_path, [{"n": [i]} for i in range(8)], 4, "x-{shard:05d}-of-{shards:05d}.tfrecord")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(recmap.open(tmp_path / "x-00003*")) == 2
+    (tmp_path / "x-00001-of-00004.tfrecord").unlink()
+    with pytest.warns(UserWarning, match="the shard .*x-00001-of-00004.tfrecord is missing"):
+        recmap.open(tmp_path / "x-*")
+
+
+def test_folders_of_splits(tmp_path):
+    for split in "train", "test":
+        (tmp_path / split).mkdir()
+        write(tmp_path / split, [{"split": split}] * 4, 2, "data-{shard}.tfrecord")
+    assert splits(recmap.open(tmp_path / "**", split="train")) == {"train"}
+    assert splits(recmap.open(tmp_path / "*" / "*.tfrecord", split="test")) == {"test"}
+    with pytest.warns(UserWarning, match='matches 2 sets.*split="train"'):
+        assert splits(recmap.open(tmp_path / "**")) == {"train", "test"}
+    assert indexes(tmp_path / "test") == ["data-all.rmx", "data.rmx"]
+
+
+def test_a_folder_with_the_name_of_a_set(tmp_path):
+    folder = tmp_path / "ix"
+    folder.mkdir()
+    write(folder, [{"n": [1]}] * 4, 2, "ix-{shard:05d}-of-{shards:05d}.tfrecord")
+    for name in "a", "b":
+        write(folder, [{"n": [2]}], 1, f"{name}.tfrecord")
+    one = recmap.open(folder / "ix@2.tfrecord")
+    everything = recmap.open(folder, sets="all")
+    assert (len(one), len(everything)) == (4, 6)
+    assert indexes(folder) == ["ix-all.rmx", "ix.rmx"]

@@ -121,6 +121,12 @@ static recmap_status make_shard_stem(char **stem, const struct set_label *label,
     return format_stem(stem, label->name, number, label->type, label->compression, error);
 }
 
+static bool begins_or_ends_with(struct path_part words, struct path_part split) {
+    if (words.size < split.size) return false;
+    return !memcmp(words.start, split.start, split.size) ||
+           !memcmp(words.start + words.size - split.size, split.start, split.size);
+}
+
 /* The stem of a set. The files of a split may have no words in common, or not its name. */
 static recmap_status make_set_stem(char **stem, const struct shard_set *set, char *const *shards,
                                    size_t count, recmap_error *error) {
@@ -129,22 +135,57 @@ static recmap_status make_set_stem(char **stem, const struct shard_set *set, cha
     if (label->kind == SET_NUMBERED)
         return format_stem(stem, label->name, "", label->type, label->compression, error);
     struct path_part words = common_words(shards, count), none = {"", 0};
-    if (label->kind == SET_SPLIT &&
-        (words.size < label->split.size || memcmp(words.start + words.size - label->split.size,
-                                                  label->split.start, label->split.size) != 0))
-        words = label->split;
+    if (label->split.size && !begins_or_ends_with(words, label->split)) words = label->split;
     return format_stem(stem, words, "", none, common_compression(shards, count), error);
 }
 
-/* The stem of several sets: the words that their names have in common. It differs from that of each
- * set, so that their indexes do not replace each other. */
+/* The name of the folder of `path`, as a name for the data set. */
+static recmap_status copy_folder_name(char **name, const char *path, recmap_error *error) {
+    char *folder = path_folder(path);
+    if (!folder) return fail_memory(error);
+    char *resolved = NULL;
+    recmap_status status = path_resolve(&resolved, folder, error);
+    free(folder);
+    if (status != RECMAP_OK) return status;
+    /* The root folder has no name. */
+    *name = strdup(path_name(resolved)[0] ? path_name(resolved) : "shards");
+    free(resolved);
+    return *name ? RECMAP_OK : fail_memory(error);
+}
+
+/* The stem of shards whose names have nothing in common. */
+static recmap_status make_folder_stem(char **stem, const char *first, recmap_error *error) {
+    if (!url_is_url(first)) return copy_folder_name(stem, first, error);
+    return (*stem = strdup("shards")) ? RECMAP_OK : fail_memory(error);
+}
+
+/* Returns true if one of the sets may have this stem itself: a set of that name, or files that only
+ * their first words may name. */
+static bool is_stem_of_set(const struct shard_sets *sets, struct path_part stem) {
+    for (size_t i = 0; i < sets->count; i++) {
+        const struct shard_set *set = &sets->sets[i];
+        if (set->label.kind == SET_LOOSE && set->shard_count > 1) return true;
+        if (is_equal(stem, set->label.name)) return true;
+    }
+    return false;
+}
+
+/* The stem of several sets: the words that their names have in common, or the name of their folder.
+ * It differs from that of each set, so that their indexes do not replace each other. */
 static recmap_status make_joined_stem(char **stem, const struct shard_sets *sets,
                                       char *const *shards, size_t count, recmap_error *error) {
     struct path_part words = common_words(shards, count), none = {"", 0};
-    bool is_taken = false;
-    for (size_t i = 0; i < sets->count; i++) is_taken |= is_equal(words, sets->sets[i].label.name);
-    return format_stem(stem, words, is_taken && words.size ? "-all" : "", none,
-                       common_compression(shards, count), error);
+    struct path_part compression = common_compression(shards, count);
+    char *folder = NULL;
+    if (!words.size) {
+        RETURN_IF_FAILED(make_folder_stem(&folder, shards[0], error));
+        words = (struct path_part){folder, strlen(folder)};
+        compression = none;
+    }
+    const char *end = is_stem_of_set(sets, words) ? "-all" : "";
+    recmap_status status = format_stem(stem, words, end, none, compression, error);
+    free(folder);
+    return status;
 }
 
 static recmap_status make_new_stem(char **stem, char *const *shards, size_t count,
@@ -169,20 +210,6 @@ static recmap_status make_old_stem(char **stem, char *const *shards, size_t coun
     return (*stem = strndup(first, size)) ? RECMAP_OK : fail_memory(error);
 }
 
-/* The name of the folder of `path`, as a name for the data set. */
-static recmap_status copy_folder_name(char **name, const char *path, recmap_error *error) {
-    char *folder = path_folder(path);
-    if (!folder) return fail_memory(error);
-    char *resolved = NULL;
-    recmap_status status = path_resolve(&resolved, folder, error);
-    free(folder);
-    if (status != RECMAP_OK) return status;
-    /* The root folder has no name. */
-    *name = strdup(path_name(resolved)[0] ? path_name(resolved) : "shards");
-    free(resolved);
-    return *name ? RECMAP_OK : fail_memory(error);
-}
-
 /* The index is in the folder of the first shard. It cannot be written to a remote store: then it
  * goes to the current folder. */
 static recmap_status write_path(char *path, size_t capacity, char *const *shards, size_t count,
@@ -190,9 +217,7 @@ static recmap_status write_path(char *path, size_t capacity, char *const *shards
     char *stem = NULL;
     RETURN_IF_FAILED(make(&stem, shards, count, error));
     const char *first = shards[0];
-    if (!stem && url_is_url(first)) stem = strdup("shards");
-    else if (!stem) RETURN_IF_FAILED(copy_folder_name(&stem, first, error));
-    if (!stem) return fail_memory(error);
+    if (!stem) RETURN_IF_FAILED(make_folder_stem(&stem, first, error));
     if (url_is_url(first)) first = path_name(first);
     int folder_size = (int)(path_name(first) - first);
     bool fits = (size_t)folder_size + strlen(stem) + sizeof ".rmx" <= capacity;

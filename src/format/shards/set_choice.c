@@ -9,6 +9,7 @@
 #include "base/core/error.h"
 #include "base/core/interrupt.h"
 #include "base/core/redact.h"
+#include "base/os/tree.h"
 
 enum { LABEL_WORK = 256 /* for the interrupt, in bytes: looking at a name */ };
 
@@ -113,11 +114,24 @@ static recmap_status warn_of_pattern(struct path_list *warnings, const char *nam
     return path_list_add(warnings, text) ? RECMAP_OK : fail_memory(error);
 }
 
+/* Folders say something about the split of a file from the first wildcard on. */
+static void set_base(struct set_label *label, const char *name, enum set_source source) {
+    size_t size = source == SET_SOURCE_PATTERN ? tree_base_size(name) : label->folder.size;
+    if (size < label->base && !strncmp(label->path, name, size)) label->base = size;
+}
+
+static recmap_status find_sets(struct shard_sets *sets, const struct path_list *list, size_t first,
+                               const char *name, enum set_source source, recmap_error *error) {
+    RETURN_IF_FAILED(shard_sets_find(sets, list->paths + first, list->count - first, error));
+    for (size_t i = 0; i < sets->count; i++) set_base(&sets->sets[i].label, name, source);
+    return RECMAP_OK;
+}
+
 static recmap_status check_sets(const struct path_list *list, size_t first, const char *name,
                                 enum set_source source, struct path_list *warnings,
                                 recmap_error *error) {
     struct shard_sets sets;
-    RETURN_IF_FAILED(shard_sets_find(&sets, list->paths + first, list->count - first, error));
+    RETURN_IF_FAILED(find_sets(&sets, list, first, name, source, error));
     recmap_status status = RECMAP_OK;
     if (sets.count > 1)
         status = source == SET_SOURCE_FOLDER ? fail_folder(name, &sets, error)
@@ -138,8 +152,8 @@ static recmap_status fail_split(const struct path_list *list, size_t first, cons
     else fail(error, RECMAP_INVALID, "no set has the split '%.100s': there is %s", split, text);
     fail_file(error, name);
     fail_advise(error,
-                "a set has the split if it is named '%.100s', or if its name ends in -, _ "
-                "or . and that; check the name, or leave the split out",
+                "a set has the split if it or a folder is named '%.100s', or if its name ends in "
+                "-, _ or . and that; check the name, or leave the split out",
                 split);
     if (error) error->system_errno = ENOENT; /* bindings raise a fitting exception */
     return RECMAP_INVALID;
@@ -147,12 +161,14 @@ static recmap_status fail_split(const struct path_list *list, size_t first, cons
 
 /* Removes the paths from `first` on that lack the split. If all do, the list is unchanged. */
 static recmap_status keep_split(struct path_list *list, size_t first, const char *split,
-                                size_t *kept_count, recmap_error *error) {
+                                const char *name, enum set_source source, size_t *kept_count,
+                                recmap_error *error) {
     size_t count = first;
     struct set_label label;
     *kept_count = 0;
     for (size_t i = first; i < list->count; i++) {
         set_label_init(&label, list->paths[i]);
+        set_base(&label, name, source);
         *kept_count += set_label_has_split(&label, split);
         RETURN_IF_FAILED(interrupt_check(thread_interrupt(), LABEL_WORK, error));
     }
@@ -160,6 +176,7 @@ static recmap_status keep_split(struct path_list *list, size_t first, const char
     for (size_t i = first; i < list->count; i++) {
         char *path = list->paths[i];
         set_label_init(&label, path);
+        set_base(&label, name, source);
         if (set_label_has_split(&label, split)) list->paths[count++] = path;
         else free(path);
     }
@@ -172,7 +189,7 @@ recmap_status set_choice_apply(struct path_list *list, size_t first, const char 
                                struct path_list *warnings, recmap_error *error) {
     size_t kept_count;
     if (choice->split) {
-        RETURN_IF_FAILED(keep_split(list, first, choice->split, &kept_count, error));
+        RETURN_IF_FAILED(keep_split(list, first, choice->split, name, source, &kept_count, error));
         if (!kept_count) return fail_split(list, first, name, source, choice->split, error);
     }
     if (choice->joins_all || source == SET_SOURCE_NAME) return RECMAP_OK;

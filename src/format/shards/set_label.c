@@ -15,7 +15,8 @@ static const char *const type_suffixes[] = {".tfrec", ".record", ".records", ".o
                                             ".bin",   ".dat",    ".txt",     ".jsonl",    ".ndjson",
                                             ".csv",   ".tsv",    NULL};
 
-static const char *const splits[] = {"train", "test", "validation", "val", "dev", "eval", NULL};
+static const char *const splits[] = {"train", "test", "validation", "val",     "valid",
+                                     "dev",   "eval", "training",   "testing", NULL};
 
 static bool is_digit(char c) {
     return c >= '0' && c <= '9';
@@ -51,6 +52,18 @@ static bool part_has_word(struct path_part part, const char *word) {
     return part.size == size || is_separator(part.start[part.size - size - 1]);
 }
 
+/* Returns true if the part begins with the word and a separator. */
+static bool part_begins_with(struct path_part part, const char *word) {
+    size_t size = strlen(word);
+    return part.size > size && !strncasecmp(part.start, word, size) &&
+           is_separator(part.start[size]);
+}
+
+/* Returns true if the part is the word. */
+static bool part_is(struct path_part part, const char *word) {
+    return part.size == strlen(word) && !strncasecmp(part.start, word, part.size);
+}
+
 static struct path_part without_number(struct path_part part) {
     size_t size = part.size;
     while (size && is_digit(part.start[size - 1])) size--;
@@ -74,6 +87,28 @@ static void find_split(struct set_label *label) {
         label->split = (struct path_part){stem.start + stem.size - size, size};
         return;
     }
+    for (size_t i = 0; splits[i]; i++) {
+        if (!part_begins_with(stem, splits[i])) continue;
+        label->kind = SET_BEFORE;
+        label->split = (struct path_part){stem.start, strlen(splits[i])};
+        return;
+    }
+}
+
+/* Finds the deepest folder, below `base` bytes of the path, that is named `split`, or after any
+ * usual split if `split` is NULL. Empty if there is none. */
+static struct path_part find_folder(const struct set_label *label, size_t base, const char *split) {
+    size_t end = label->folder.size;
+    while (end > base) {
+        size_t start = --end; /* of the slash */
+        while (start > base && label->path[start - 1] != '/') start--;
+        struct path_part name = {label->path + start, end - start};
+        if (split && part_is(name, split)) return name;
+        for (size_t i = 0; !split && splits[i]; i++)
+            if (part_is(name, splits[i])) return name;
+        end = start;
+    }
+    return (struct path_part){label->path, 0};
 }
 
 /* The suffixes may precede or follow the number: x.tfrecord-0-of-2.gz, x-0-of-2.tfrecord.gz. */
@@ -94,6 +129,7 @@ void set_label_init(struct set_label *label, const char *path) {
     struct path_part none = {path + strlen(path), 0};
     *label = (struct set_label){.path = path, .type = none, .split = none};
     label->folder = (struct path_part){path, (size_t)(file - path)};
+    label->base = label->folder.size;
     label->name = (struct path_part){file, strlen(file)};
     if (set_member_parse(&label->member, path)) {
         label->kind = SET_NUMBERED;
@@ -114,9 +150,15 @@ static int compare_parts(struct path_part a, struct path_part b) {
     return order ? order : memcmp(a.start, b.start, a.size);
 }
 
+/* The path up to the folder of a split, or empty. */
+static struct path_part split_folder(const struct set_label *label) {
+    struct path_part name = find_folder(label, 0, NULL);
+    return (struct path_part){label->path, (size_t)(name.start + name.size - label->path)};
+}
+
 int set_label_compare_sets(const struct set_label *a, const struct set_label *b) {
     if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
-    if (a->kind == SET_LOOSE) return 0;
+    if (a->kind == SET_LOOSE) return compare_parts(split_folder(a), split_folder(b));
     if (a->kind == SET_NUMBERED) return set_member_compare_sets(&a->member, &b->member);
     int order = compare_parts(a->folder, b->folder);
     if (!order) order = compare_sizes(a->split, b->split);
@@ -145,10 +187,18 @@ bool set_label_is_copy(const struct set_label *a, const struct set_label *b) {
     return !set_label_compare_files(a, b) && compare_parts(a->compression, b->compression) != 0;
 }
 
-bool set_label_has_split(const struct set_label *label, const char *split) {
+static bool name_has_split(const struct set_label *label, const char *split) {
     struct path_part name = label->name, stem = stem_of(name);
     if (part_has_word(name, split) || part_has_word(stem, split)) return true;
     return label->kind != SET_NUMBERED && part_has_word(without_number(stem), split);
+}
+
+/* The name of a file says more than those of its folders. */
+bool set_label_has_split(const struct set_label *label, const char *split) {
+    if (name_has_split(label, split)) return true;
+    for (size_t i = 0; splits[i]; i++)
+        if (name_has_split(label, splits[i])) return false;
+    return label->kind != SET_BEFORE && find_folder(label, label->base, split).size > 0;
 }
 
 const char *set_label_find_split(const struct set_label *label) {

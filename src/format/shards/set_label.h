@@ -2,13 +2,16 @@
  *
  * Files NAME-K-of-N are the shards of the set NAME. A file without -of-N whose name is, or ends in,
  * that of a split (train, test, ...) belongs to the set of this split; a number at the end, as in
- * train-01, does not matter. Other files are loose: those that are found together are one set. */
+ * train-01, does not matter. Files whose names begin with that of a split are a set, too, but not
+ * the split itself: train_small is not train. Other files are loose: those that are found together
+ * are one set, or one for each folder that is named after a split. */
 #ifndef RECMAP_FORMAT_SHARDS_SET_LABEL_H
 #define RECMAP_FORMAT_SHARDS_SET_LABEL_H
 
 #include "format/shards/set_name.h"
 
-enum set_kind { SET_LOOSE, SET_SPLIT, SET_NUMBERED };
+/* SET_BEFORE: the name begins with that of a split, as test_batch does. */
+enum set_kind { SET_LOOSE, SET_SPLIT, SET_BEFORE, SET_NUMBERED };
 
 /* A part of a path. */
 struct path_part {
@@ -20,12 +23,14 @@ struct path_part {
 struct set_label {
     enum set_kind kind;
     const char *path;
-    struct path_part folder;      /* with its slash at the end; may be empty */
+    struct path_part folder; /* with its slash at the end; may be empty */
+    size_t
+        base; /* bytes of the path whose folders say nothing about a split; at first the folder's */
     struct path_part name;        /* without -K-of-N and the suffixes of records and compression */
     struct path_part type;        /* of a numbered file: any other suffix, such as .tar */
     struct path_part compression; /* such as .gz; may be empty */
-    struct path_part split;       /* SET_SPLIT: the name of the split, a part of `name` */
-    struct set_member member;     /* SET_NUMBERED */
+    struct path_part split;   /* SET_SPLIT, SET_BEFORE: the name of the split, a part of `name` */
+    struct set_member member; /* SET_NUMBERED */
 };
 
 void set_label_init(struct set_label *label, const char *path);
@@ -43,7 +48,8 @@ int set_label_compare_files(const struct set_label *a, const struct set_label *b
  * x.tfrecord.gz, in one folder. */
 bool set_label_is_copy(const struct set_label *a, const struct set_label *b);
 
-/* Returns true if the name is `split`, or ends in it after a hyphen, an underscore or a dot. */
+/* Returns true if the name is `split`, or ends in it after a hyphen, an underscore or a dot; or if
+ * a folder after the base is named so, and the name has no usual split. */
 bool set_label_has_split(const struct set_label *label, const char *split);
 
 /* Returns the split that is usual (train, test, ...) and that the name has, or NULL. */

@@ -103,6 +103,17 @@ bool set_member_parse(struct set_member *member, const char *path) {
     return member->count > 0;
 }
 
+bool set_member_has_number(const struct set_member *member, const char *pattern) {
+    const char *file = path_name(pattern), *of = strstr(file, separator);
+    size_t size = (size_t)member->number_digits;
+    const char *number = member->path + member->stem_size, *end = of ? of : file + strlen(file);
+    for (const char *c = file; c + size <= end; c++) {
+        bool is_whole = (c == file || !is_digit(c[-1])) && (c + size == end || !is_digit(c[size]));
+        if (is_whole && !memcmp(c, number, size)) return true;
+    }
+    return false;
+}
+
 int set_member_compare_sets(const struct set_member *a, const struct set_member *b) {
     if (a->stem_size != b->stem_size) return a->stem_size < b->stem_size ? -1 : 1;
     int order = memcmp(a->path, b->path, a->stem_size);

@@ -46,6 +46,9 @@ struct set_member {
 /* Returns whether the path is one of a set. */
 bool set_member_parse(struct set_member *member, const char *path);
 
+/* Returns true if the pattern has the member's number, apart from the count: x-00003*. */
+bool set_member_has_number(const struct set_member *member, const char *pattern);
+
 /* Orders members by their sets: 0 for two of the same. */
 int set_member_compare_sets(const struct set_member *a, const struct set_member *b);
 

@@ -36,6 +36,7 @@ struct recmap_shards {
     struct path_list left_out; /* files in folders that are not taken for shards */
     struct path_list notes;    /* which of them may have been meant */
     enum sift_contents contents;
+    bool names_one;
     struct path_list signed_urls; /* the URLs with a query, complete */
     recmap_storage *storage;      /* to list remote stores with; NULL: the defaults */
     struct set_choice choice;
@@ -108,6 +109,10 @@ size_t recmap_shards_left_out_count(const recmap_shards *shards) {
 
 const char *recmap_shards_left_out_path(const recmap_shards *shards, size_t index) {
     return index < shards->left_out.count ? shards->left_out.paths[index] : NULL;
+}
+
+int recmap_shards_name_one(const recmap_shards *shards) {
+    return shards->names_one && shards->list.count == 1;
 }
 
 size_t recmap_shards_left_out_note_count(const recmap_shards *shards) {
@@ -460,7 +465,11 @@ static recmap_status add_list(struct path_list *list, const char *path,
 static recmap_status fail_unknown(recmap_error *error, const char *name, unsigned depth) {
     const char *count = set_name_find_count(name), *start = start_of_names(depth);
     fail_missing(error, name, "there is no such file or folder");
-    if (!count) fail_advise(error, "check the path; %s", start);
+    if (strchr(name, '{'))
+        fail_advise(error,
+                    "recmap does not expand braces: use the wildcards * and ?, or name all N "
+                    "shards of a set as NAME@N");
+    else if (!count) fail_advise(error, "check the path; %s", start);
     else if (*count >= '0' && *count <= '9')
         fail_advise(error,
                     "NAME@N means all shards of a set, with N from 1 to %d without leading zeros; "
@@ -551,25 +560,50 @@ static recmap_status add_signed(struct path_list *list, const char *name,
     return status;
 }
 
-static recmap_status expand_name(struct path_list *list, const char *name, enum path_kind kind,
-                                 struct list_expansion *expansion, recmap_error *error) {
-    if (kind == PATH_MISSING && signed_url_is_signed(name))
-        return add_signed(list, name, expansion, error);
-    if (kind == PATH_MISSING && url_is_url(name)) return add_remote(list, name, expansion, error);
-    if (kind == PATH_FOLDER) return add_folder(list, name, expansion, error);
-    if (kind != PATH_MISSING) return add_file(list, name, error);
-    if (strpbrk(name, "*?[")) return add_matches(list, name, expansion, error);
-    struct set_name set;
-    if (set_name_parse(&set, name)) return add_set(list, &set, error);
-    return fail_unknown(error, name, expansion->depth);
-}
-
 static enum set_source source_of(const char *name, enum path_kind kind) {
     if (kind == PATH_FOLDER) return SET_SOURCE_FOLDER;
     if (kind != PATH_MISSING || signed_url_is_signed(name)) return SET_SOURCE_NAME;
     bool is_url = url_is_url(name);
     if (is_url ? is_url_pattern(name) : strpbrk(name, "*?[") != NULL) return SET_SOURCE_PATTERN;
     return is_url && is_folder_url(name) ? SET_SOURCE_FOLDER : SET_SOURCE_NAME;
+}
+
+/* The same, but NAME@N of a set that is there is a name, even if it has wildcards. */
+static recmap_status find_source(enum set_source *source, const char *name, enum path_kind kind,
+                                 recmap_error *error) {
+    struct set_name set;
+    *source = source_of(name, kind);
+    if (*source != SET_SOURCE_PATTERN || url_is_url(name) || !set_name_parse(&set, name))
+        return RECMAP_OK;
+    char *first = set_name_format(&set, 0);
+    if (!first) return fail_memory(error);
+    recmap_status status = path_get_kind(&kind, first, error);
+    free(first);
+    if (status == RECMAP_OK && kind != PATH_MISSING) *source = SET_SOURCE_NAME;
+    return status;
+}
+
+static recmap_status expand_name(struct path_list *list, const char *name, enum path_kind kind,
+                                 enum set_source source, struct list_expansion *expansion,
+                                 recmap_error *error) {
+    if (kind == PATH_MISSING && signed_url_is_signed(name))
+        return add_signed(list, name, expansion, error);
+    if (kind == PATH_MISSING && url_is_url(name)) return add_remote(list, name, expansion, error);
+    if (kind == PATH_FOLDER) return add_folder(list, name, expansion, error);
+    if (kind != PATH_MISSING) return add_file(list, name, error);
+    struct set_name set;
+    if (source == SET_SOURCE_PATTERN) return add_matches(list, name, expansion, error);
+    if (set_name_parse(&set, name)) return add_set(list, &set, error);
+    return fail_unknown(error, name, expansion->depth);
+}
+
+/* Returns true if the list has one shard, which is named itself, or a pattern with its number. */
+static bool shards_name_one(const struct path_list *list, const char *name,
+                            enum set_source source) {
+    struct set_member member;
+    if (list->count != 1 || source == SET_SOURCE_FOLDER) return false;
+    if (source == SET_SOURCE_NAME) return !strcmp(list->paths[0], name);
+    return set_member_parse(&member, list->paths[0]) && set_member_has_number(&member, name);
 }
 
 /* Existing files take precedence over special meanings of a name: a file may be called `@a` or
@@ -581,9 +615,12 @@ static recmap_status add_name(struct path_list *list, const char *name,
     recmap_shards *shards = expansion->shards;
     RETURN_IF_FAILED(path_get_kind(&kind, name, error));
     if (kind == PATH_MISSING && name[0] == '@') return add_list(list, name + 1, expansion, error);
-    RETURN_IF_FAILED(expand_name(list, name, kind, expansion, error));
-    RETURN_IF_FAILED(set_choice_apply(list, first, name, source_of(name, kind), &shards->choice,
-                                      &shards->warnings, error));
+    enum set_source source;
+    RETURN_IF_FAILED(find_source(&source, name, kind, error));
+    RETURN_IF_FAILED(expand_name(list, name, kind, source, expansion, error));
+    RETURN_IF_FAILED(
+        set_choice_apply(list, first, name, source, &shards->choice, &shards->warnings, error));
+    shards->names_one = shards_name_one(list, name, source);
     if (shards->choice.joins_all) return RECMAP_OK;
     return set_register_check(&shards->sets, list, first, name, error);
 }

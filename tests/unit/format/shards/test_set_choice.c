@@ -5,6 +5,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -228,8 +229,9 @@ static void test_long_lists(void **state) {
 static void test_splits(void **state) {
     (void)state;
     touch_mnist();
-    static const char advice[] = "a set has the split if it is named 'val', or if its name ends in "
-                                 "-, _ or . and that; check the name, or leave the split out";
+    static const char advice[] =
+        "a set has the split if it or a folder is named 'val', or if its "
+        "name ends in -, _ or . and that; check the name, or leave the split out";
     static const char found[] = "no set has the split 'val': there is mnist-test.tfrecord@1 (1 "
                                 "shard), mnist-train.tfrecord@2 (2 shards)";
     ASSERT_REFUSED("f", found, advice, "val", "f");
@@ -261,6 +263,103 @@ static void test_invalid_choices(void **state) {
     recmap_shards_destroy(shards);
 }
 
+/* Layouts with a folder for each split. */
+static void test_folders_of_splits(void **state) {
+    (void)state;
+    assert_int_equal(mkdir("f/train", 0777), 0);
+    assert_int_equal(mkdir("f/test", 0777), 0);
+    TOUCH("f/train/d-0.tfrecord", "f/train/d-1.tfrecord", "f/test/d-0.tfrecord");
+    ASSERT_TAKEN("f/train/d-0.tfrecord\nf/train/d-1.tfrecord\n", "train", RECMAP_SETS_ERROR,
+                 "f/**");
+    ASSERT_TAKEN("f/test/d-0.tfrecord\n", "test", RECMAP_SETS_ERROR, "f/*/*.tfrecord");
+    ASSERT_TAKEN("f/test/d-0.tfrecord\nf/train/d-0.tfrecord\nf/train/d-1.tfrecord\n"
+                 "f/**: the pattern matches 2 sets of shards, which are joined: "
+                 "f/test/d-0.tfrecord (1 shard), f/train/d-0.tfrecord and 1 other (2 shards). To "
+                 "read one, pass `--split train`, or name its files; `--sets all` says that all "
+                 "are meant\n",
+                 NULL, RECMAP_SETS_ERROR, "f/**");
+    /* Folders before the first wildcard say nothing. */
+    ASSERT_TAKEN("f/train/d-0.tfrecord\nf/train/d-1.tfrecord\n", NULL, RECMAP_SETS_ERROR,
+                 "f/train");
+    char text[4096];
+    recmap_error error = RECMAP_ERROR_INIT;
+    assert_int_equal(
+        add(text, &error, "train", RECMAP_SETS_ERROR, (const char *const[]){"f/train/*", NULL}),
+        RECMAP_INVALID);
+}
+
+static void test_names_that_begin_with_a_split(void **state) {
+    (void)state;
+    TOUCH("f/batch_1.tfrecord", "f/batch_2.tfrecord", "f/test_batch.tfrecord");
+    ASSERT_REFUSED("f",
+                   "the folder has 2 sets of shards: batch_1.tfrecord and 1 other (2 shards), "
+                   "test_batch.tfrecord (1 shard)",
+                   "to read one, name it: 'f/test_batch.tfrecord'; `--sets all` joins them", NULL,
+                   "f");
+    ASSERT_TAKEN("f/batch_1.tfrecord\nf/batch_2.tfrecord\n", NULL, RECMAP_SETS_ERROR, "f/batch_*");
+}
+
+static void test_a_set_whose_name_has_wildcards(void **state) {
+    (void)state;
+    TOUCH("f/[1]-00000-of-00001.tfrecord", "f/x*-00000-of-00001.tfrecord",
+          "f/xy-00000-of-00001.tfrecord");
+    ASSERT_TAKEN("f/[1]-00000-of-00001.tfrecord\n", NULL, RECMAP_SETS_ERROR, "f/[1]@1.tfrecord");
+    ASSERT_TAKEN("f/x*-00000-of-00001.tfrecord\n", NULL, RECMAP_SETS_ERROR, "f/x*@1.tfrecord");
+    ASSERT_REFUSED("f/{1..2}", "there is no such file or folder",
+                   "recmap does not expand braces: use the wildcards * and ?, or name all N shards "
+                   "of a set as NAME@N",
+                   NULL, "f/{1..2}");
+}
+
+static void assert_alone(bool is_alone, const char *name) {
+    recmap_shards *shards;
+    recmap_error error = RECMAP_ERROR_INIT;
+    assert_int_equal(recmap_shards_create(&shards, &error), RECMAP_OK);
+    assert_int_equal(recmap_shards_add(shards, name, &error), RECMAP_OK);
+    assert_int_equal(recmap_shards_name_one(shards), is_alone);
+    recmap_shards_destroy(shards);
+}
+
+static void test_one_shard_that_is_meant_to_be_alone(void **state) {
+    (void)state;
+    TOUCH("f/x-00003-of-00004.tfrecord");
+    assert_alone(true, "f/x-00003-of-00004.tfrecord");
+    assert_alone(true, "f/x-00003*");
+    assert_alone(true, "f/*-00003-of-*");
+    assert_alone(false, "f/x-*");
+    assert_alone(false, "f/x-0000*");
+    assert_alone(false, "f/x-*-of-00004*");
+    assert_alone(false, "f");
+}
+
+/* The default path of the index of what `name` stands for, all sets joined. */
+static void assert_index(const char *expected, const char *name) {
+    recmap_shards *shards;
+    recmap_error error = RECMAP_ERROR_INIT;
+    char path[256];
+    assert_int_equal(recmap_shards_create(&shards, &error), RECMAP_OK);
+    assert_int_equal(recmap_shards_choose_sets(shards, NULL, RECMAP_SETS_ALL, &error), RECMAP_OK);
+    assert_int_equal(recmap_shards_add(shards, name, &error), RECMAP_OK);
+    assert_int_equal(recmap_shards_index_path(path, sizeof path, shards, &error), RECMAP_OK);
+    assert_string_equal(path, expected);
+    recmap_shards_destroy(shards);
+}
+
+static void test_indexes_of_joined_sets_have_names_of_their_own(void **state) {
+    (void)state;
+    TOUCH("f/a.tfrecord", "f/b.tfrecord");
+    assert_index("f/f.rmx", "f");
+    TOUCH("f/f-00000-of-00001");
+    assert_index("f/f.rmx", "f/f@1");
+    assert_index("f/f-all.rmx", "f");
+    assert_int_equal(mkdir("f/train", 0777), 0);
+    assert_int_equal(mkdir("f/test", 0777), 0);
+    TOUCH("f/train/d-0.tfrecord", "f/train/d-1.tfrecord", "f/test/d-0.tfrecord",
+          "f/test/d-1.tfrecord");
+    assert_index("f/test/d.rmx", "f/test");
+    assert_index("f/test/d-all.rmx", "f/*/d-*");
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, enter, leave)
 
 int main(void) {
@@ -271,6 +370,11 @@ int main(void) {
                                        TEST(test_lists),
                                        TEST(test_long_lists),
                                        TEST(test_splits),
+                                       TEST(test_folders_of_splits),
+                                       TEST(test_names_that_begin_with_a_split),
+                                       TEST(test_a_set_whose_name_has_wildcards),
+                                       TEST(test_one_shard_that_is_meant_to_be_alone),
+                                       TEST(test_indexes_of_joined_sets_have_names_of_their_own),
                                        TEST(test_invalid_choices)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

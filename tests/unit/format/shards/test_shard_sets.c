@@ -44,7 +44,8 @@ static void test_parts_of_other_names(void **state) {
     assert_label(".tfrecord", SET_LOOSE, "|.tfrecord||");
     assert_label("..gz", SET_LOOSE, "|..gz||");
     assert_label("a/", SET_LOOSE, "a/|||");
-    assert_label("train_small.tfrecord", SET_LOOSE, "|train_small||");
+    assert_label("train_small.tfrecord", SET_BEFORE, "|train_small||");
+    assert_label("test_batch.tfrecord", SET_BEFORE, "|test_batch||");
     assert_label("strain.tfrecord", SET_LOOSE, "|strain||");
 }
 
