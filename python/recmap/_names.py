@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
-from typing import Any, TypeVar, overload
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
-__all__ = ["near_names", "suggest_arguments"]
+__all__ = ["SuggestsMethods", "near_names", "suggest_arguments"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _HAS_KEYWORDS = 0x08  # the flag of a function that takes any keywords
+
+# Arguments for the same purpose, of which a function takes one.
+_SYNONYMS = (("on_bad_record", "on_error", "on_corrupt"),)
 
 _NO_PROCESSES = "threads=...: recmap reads in threads, not in worker processes"
 
@@ -18,6 +21,7 @@ _NO_PROCESSES = "threads=...: recmap reads in threads, not in worker processes"
 _FOREIGN = {
     "batch_sampler": ("order", "order=..."),
     "buffer_size": ("shuffle", "shuffle=True, which shuffles a whole epoch without a buffer"),
+    "cache_dir": ("cache", "cache=..."),
     "collate_fn": ("transform", "transform=..."),
     "description": ("features", "features={name: recmap.FixedLen(...), ...}"),
     "drop_last": ("last", 'last="drop"'),
@@ -53,7 +57,18 @@ OWNERS = {
         *("rank", "readahead", "seed", "shuffle", "transform", "transform_threads", "world_size"),
     ),
     "recmap.torch.Loader": ("numbers", "pin_memory"),
-    "recmap.open": ("access", "cache", "count", "framing", "fs", "id", "index", "lift", "shards"),
+    "recmap.open": (
+        "access",
+        "cache",
+        "count",
+        "framing",
+        "fs",
+        "id",
+        "index",
+        "lift",
+        "rebuild",
+        "shards",
+    ),
 }
 
 
@@ -76,15 +91,20 @@ def _is_part(a: str, b: str) -> bool:
 @overload
 def suggest_arguments(function: Function) -> Function: ...
 @overload
-def suggest_arguments(*, options: Iterable[str]) -> Callable[[Function], Function]: ...
-def suggest_arguments(function: Any = None, *, options: Iterable[str] = ()) -> Any:
+def suggest_arguments(
+    *, options: Iterable[str] = (), otherwise: str = ""
+) -> Callable[[Function], Function]: ...
+def suggest_arguments(
+    function: Any = None, *, options: Iterable[str] = (), otherwise: str = ""
+) -> Any:
     """Decorates a function, or a class of data, whose unknown keyword arguments are errors that
     suggest others.
 
-    `options`: what its ``**options`` take. The signature stays that of the function.
+    `options`: what its ``**options`` take. The signature stays that of the function. `otherwise`:
+    the advice for names that resemble none of the arguments.
     """
     if function is None:
-        return functools.partial(_suggesting, options=frozenset(options))
+        return functools.partial(_suggesting, options=frozenset(options), otherwise=otherwise)
     if isinstance(function, type):
         setattr(function, "__init__", _suggesting(vars(function)["__init__"]))  # noqa: B010
         return function
@@ -92,7 +112,7 @@ def suggest_arguments(function: Any = None, *, options: Iterable[str] = ()) -> A
 
 
 def _suggesting(
-    function: Callable[..., Any], options: frozenset[str] = frozenset()
+    function: Callable[..., Any], options: frozenset[str] = frozenset(), otherwise: str = ""
 ) -> Callable[..., Any]:
     code = function.__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
@@ -103,28 +123,49 @@ def _suggesting(
     def call(*values: Any, **named: Any) -> Any:
         if not accepted.issuperset(named):
             called = type(values[0]) if function.__name__ == "__init__" else function
-            raise _unknown(called, next(name for name in named if name not in accepted), accepted)
+            name = next(name for name in named if name not in accepted)
+            raise _unknown(called, name, accepted, otherwise)
         return function(*values, **named)
 
     return call
 
 
-def _unknown(called: Any, name: str, accepted: frozenset[str]) -> TypeError:
+def _unknown(called: Any, name: str, accepted: frozenset[str], otherwise: str) -> TypeError:
     """The error of Python, and an advice."""
-    advice = _advice(name, accepted - {"self"})
+    advice = _advice(name, accepted - {"self"}, otherwise)
     return TypeError(f"{called.__qualname__}() got an unexpected keyword argument {name!r}{advice}")
 
 
-def _advice(name: str, accepted: frozenset[str]) -> str:
+def _advice(name: str, accepted: frozenset[str], otherwise: str) -> str:
     meant, code = _FOREIGN.get(name, (name, f"{name}=..."))
     if meant in accepted:
         return f": write {code}"
+    for synonym in (other for group in _SYNONYMS if name in group for other in group):
+        if synonym in accepted:
+            return f": write {synonym}=..."
     owner = _owner_of(meant)
     if owner:
         return f": {owner} takes {code}"
     near = near_names(name, accepted, 1)
-    return f". Did you mean {near[0]!r}?" if near else ""
+    if near or otherwise:
+        return f". Did you mean {near[0]!r}?" if near else f": {otherwise}"
+    elsewhere = near_names(name, {known for names in OWNERS.values() for known in names}, 1)
+    return f": {_owner_of(elsewhere[0])} takes {elsewhere[0]}=..." if elsewhere else ""
 
 
 def _owner_of(name: str) -> str:
     return next((owner for owner, names in OWNERS.items() if name in names), "")
+
+
+class SuggestsMethods:
+    """A class whose unknown attributes are errors that suggest what other libraries' methods of the
+    name are called here: `_meant` has them."""
+
+    _meant: ClassVar[Mapping[str, str]] = {}
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            advice = type(self)._meant.get(name)
+            message = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(f"{message}: {advice}" if advice else message, name=name, obj=self)

@@ -142,6 +142,8 @@ def out_of_range(number: int, count: int, name: str = "record") -> OutOfRangeErr
 
 def row_of(index: SupportsIndex, count: int) -> int:
     """The row of an index, which counts from the end if it is negative."""
+    if isinstance(index, bool):
+        raise TypeError(f"an index must be an integer, not {index!r}")
     number = operator.index(index)
     row = number + count if number < 0 else number
     if not 0 <= row < count:

@@ -39,6 +39,8 @@ def concat(datasets: Iterable[Dataset]) -> Dataset:
     >>> len(both), both[1800] == ds[3], both.find_all("digit-00042")
     (1897, True, [42, 1839])
     """
+    if isinstance(datasets, Dataset):
+        raise TypeError("concat needs data sets in a list: write recmap.concat([first, second])")
     parts = list(datasets)
     for part in parts:
         if not isinstance(part, Dataset):
@@ -47,10 +49,13 @@ def concat(datasets: Iterable[Dataset]) -> Dataset:
     options = ConcatOptions(tuple(one for part in parts for one in part._options.opened()))
     counts = [part._record_count() for part in parts]
     selection = Selection(0, sum(counts), 1, None)
-    whole = Dataset._create(handle, options, selection, {}, FeatureNames(), {})
-    if all(part._is_whole() for part in parts):
-        return whole
-    starts = np.cumsum([0, *counts[:-1]])
-    return whole.select(
-        np.concatenate([part.numbers + start for part, start in zip(parts, starts, strict=True)])
-    )
+    joined = Dataset._create(handle, options, selection, {}, FeatureNames(), {})
+    if not all(part._is_whole() for part in parts):
+        starts = np.cumsum([0, *counts[:-1]])
+        joined = joined.select(
+            np.concatenate(
+                [part.numbers + start for part, start in zip(parts, starts, strict=True)]
+            )
+        )
+    joined._part_lengths = tuple(map(len, parts))
+    return joined

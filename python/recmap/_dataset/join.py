@@ -82,7 +82,7 @@ class Joined:
     @overload
     def __getitem__(self, index: slice | list[int] | range | npt.NDArray[Any]) -> Joined: ...
     def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, (slice, list, range, np.ndarray)):
+        if isinstance(index, (slice, list, range)) or getattr(index, "ndim", None):
             return self._rows(index)
         return {name: self._record(name, index) for name in self._datasets}
 

@@ -33,6 +33,9 @@ from .view import fingerprint_of
 __all__ = ["Selectable"]
 
 
+_AS_DICT = 'pass the shares as a dict, such as {"train": 0.9, "validation": 0.1}'
+
+
 class Selectable(_recmap.Dataset):
     """Records of an open index, and the views that have some of them.
 
@@ -45,6 +48,7 @@ class Selectable(_recmap.Dataset):
     _columns_read: dict[str, npt.NDArray[Any]]  # shared by all views
     _feature_names: FeatureNames  # shared by all views
     _counts_read: dict[str, ElementCounts]  # shared by all views
+    _part_lengths: tuple[int, ...] = ()  # of what `concat` returned
 
     if TYPE_CHECKING:
 
@@ -90,11 +94,11 @@ class Selectable(_recmap.Dataset):
         watch_collation()
         return super().__len__()
 
-    def _view(self, key: object) -> Self:
+    def _view(self, key: Any) -> Self:
         """``data_set[key]`` if the key is not an integer. The extension calls this."""
         if isinstance(key, slice):
             return self._select(self._selection.slice(key))
-        if isinstance(key, (list, range, np.ndarray)):
+        if isinstance(key, (list, range, np.ndarray)) or getattr(key, "ndim", None):  # of a tensor
             return self.select(key)
         raise TypeError(
             "an index must be an integer, a slice, a list or array of integers, or a mask, not "
@@ -181,6 +185,7 @@ class Selectable(_recmap.Dataset):
     def split(self, n: int) -> list[Self]: ...
     @overload
     def split(self, n: Mapping[str, float], seed: int = 0) -> dict[str, Self]: ...
+    @suggest_arguments(otherwise=_AS_DICT)
     def split(self, n: int | Mapping[str, float], seed: int = 0) -> Any:
         """Splits the data set into n consecutive views, as equal as possible.
 
@@ -201,7 +206,7 @@ class Selectable(_recmap.Dataset):
         cuts = cuts_of(len(self), n)
         return [self[cuts[i] : cuts[i + 1]] for i in range(n)]
 
-    @suggest_arguments
+    @suggest_arguments(otherwise=_AS_DICT)
     def partition(self, shares: Mapping[str, float], seed: int = 0) -> dict[str, Self]:
         """Splits the data set by hash into named views: training, validation, ...
 

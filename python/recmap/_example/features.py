@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -69,7 +69,8 @@ def _row(
 
 
 class _Checked(CallRepr):
-    """A feature that refuses arguments in the wrong order and misspelt dtypes where it is made.
+    """A feature that refuses arguments in the wrong order, misspelt dtypes, and values that the
+    dtype cannot hold, where it is made.
 
     Other arguments are checked with the name of the feature, which is not known here.
     """
@@ -81,7 +82,21 @@ class _Checked(CallRepr):
             check_shape_and_dtype(kind, given.shape, given.dtype)
         else:
             check_no_shape(kind, given.dtype, getattr(self, "key", None))
-        element_of(given.dtype)
+        element = element_of(given.dtype)
+        if getattr(self, "default", None) is not None:
+            _check_values("default", given.default, element)
+
+
+def _check_values(name: str, values: Any, element: str) -> None:
+    """Refuses values of this argument that the dtype cannot hold."""
+    try:
+        defaults_of(values, element)
+    except UnicodeEncodeError:
+        return  # refused with the name of the feature
+    except (TypeError, ValueError) as error:
+        what = "the default" if name == "default" else f"the value of {name}"
+        message = str(error).replace("the default", what, 1)
+        raise type(error)(message) from None
 
 
 def _raw_of(raw: bool, little_endian: bool) -> int:
@@ -297,6 +312,17 @@ class Sliced(_Checked):
     raw: bool = False
     copy: bool = False
     little_endian: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        element = element_of(self.dtype)
+        for name in ("prepend", "append"):
+            values = getattr(self, name)
+            if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+                raise TypeError(f"{name} must be a list of elements, such as [0], not {values!r}")
+            _check_values(name, list(values) or None, element)
+        if self.pad != "edge" if isinstance(self.pad, str) else element != "bytes" or self.pad != 0:
+            _check_values("pad", self.pad, element)
 
     def _row(self, name: str) -> Row:
         element = element_of(self.dtype)

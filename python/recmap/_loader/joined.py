@@ -9,7 +9,7 @@ from .._context import Closing
 from .._dataset.dataset import Dataset
 from .._dataset.join import Joined, check_joined, features_of_sides, warn_of_bytes
 from .._example.features import Features
-from .._names import suggest_arguments
+from .._names import SuggestsMethods, suggest_arguments
 from .._numbers import Int64s
 from .._plural import counted
 from .companions import Companions
@@ -29,7 +29,7 @@ _OPTIONS = {*LoaderOptions.__annotations__, "feature_lists", "numbers", "pin_mem
 _ON_BAD_RECORD = {"error": 0, "skip": 1, "substitute": 2}
 
 
-class JoinedLoader(Closing):
+class JoinedLoader(SuggestsMethods, Closing):
     """Batches of a join's rows: {name: batch}, with one `Loader` for each data set.
 
     The loaders always stay at the same position. If one of them fails, all return to the position
@@ -60,6 +60,7 @@ class JoinedLoader(Closing):
     """
 
     _module = "recmap"
+    _meant = Loader._meant
 
     @suggest_arguments(options=_OPTIONS)
     def __init__(

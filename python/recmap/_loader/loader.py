@@ -7,7 +7,17 @@ import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, Unpack, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    NoReturn,
+    TypeVar,
+    Unpack,
+    overload,
+)
 
 from .. import _recmap
 from .._columns import (
@@ -27,7 +37,7 @@ from .._display.text import class_name
 from .._errors import FeatureError
 from .._example.features import Features, parser_of_batches
 from .._imports import import_framework
-from .._names import suggest_arguments
+from .._names import SuggestsMethods, suggest_arguments
 from .._numbers import natural
 from .._order.orders import Order, Sequential, Shuffled
 from .._order.row_orders import warn_if_empty
@@ -49,7 +59,7 @@ from .options import (
 from .skipped import EmptySteps
 from .stages import Statistics, TransformTimes, statistics_of
 from .transforms import check_of_step, thread_count, value_of_step
-from .view_order import order_over
+from .view_order import order_over, warn_of_sources
 
 if TYPE_CHECKING:
     from .companions import Companions
@@ -62,7 +72,7 @@ Batch = TypeVar("Batch")
 _SAME, _CONTINUED, _CHANGED = range(3)  # which states are loaded
 
 
-class Loader(Closing, Generic[Batch]):
+class Loader(SuggestsMethods, Closing, Generic[Batch]):
     """Batches of a data set, epoch by epoch, that can be stopped and resumed at any step.
 
     ``for batch in loader`` continues at the current position. With ``epochs=None`` it ends with the
@@ -140,6 +150,9 @@ class Loader(Closing, Generic[Batch]):
     1541
     """
 
+    _meant: ClassVar[Mapping[str, str]] = {
+        "set_epoch": "epochs follow each other by themselves; to go to one, call seek(epoch)"
+    }
     _memory: _recmap.BlockPool | None = None  # of the columns, set by recmap.torch
     _companions: Companions | None = None  # of a join that this loader leads
 
@@ -228,6 +241,7 @@ class Loader(Closing, Generic[Batch]):
         self.order: Order = self._order_of(dataset, order, shuffle, seed)
         self._order = order_over(dataset, self.order)
         warn_if_empty(self.order)
+        warn_of_sources(self.order, dataset._part_lengths)
         if batch_size is not None and self._order.batch_count():
             warn_caller(f"batch_size={batch_size} has no effect: the order makes its own batches")
         self._epochs = epochs
@@ -582,7 +596,7 @@ class Loader(Closing, Generic[Batch]):
     def _return_to(self, state: Mapping[str, Any], old: OldRecords | None) -> None:
         """Goes back to where the loader was, after a state of a join was refused."""
         current = old if old is not None and state["epoch"] <= old.last_epoch else None
-        self._loader.load(json.dumps(state), _SAME, current and current.inner)
+        self._loader.load(json.dumps(state), _SAME, None if current is None else current.inner)
         self._old = old
         self._note_move()
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from .. import _recmap
 from .._dataset.dataset import Dataset
-from .._order.orders import Order, check_fits, check_rows_fit, order_of
+from .._order.orders import Mixture, Order, check_fits, check_rows_fit, order_of
+from .._warn import warn_caller
 
-__all__ = ["order_over"]
+__all__ = ["order_over", "warn_of_sources"]
 
 
 def order_over(dataset: Dataset, order: Order) -> _recmap.Order:
@@ -19,3 +22,21 @@ def order_over(dataset: Dataset, order: Order) -> _recmap.Order:
     if numbers is not None:
         return order._order.view_list(numbers)
     return order._order.view_range(first, length, step)
+
+
+def warn_of_sources(order: Order, part_lengths: Sequence[int]) -> None:
+    """Warns of a mixture whose sources have the lengths of a concatenation's parts, in another
+    order, so that each source reads records of another part."""
+    if not isinstance(order, Mixture) or not part_lengths:
+        return
+    lengths = [order_of(source).number_limit() for source in order._arguments[0]]
+    if lengths != list(part_lengths) and sorted(lengths) == sorted(part_lengths):
+        warn_caller(
+            f"the sources of the mixture cover {_listed(lengths)} records, but the parts of the "
+            f"concatenation have {_listed(part_lengths)}: give both in the same order, because "
+            "source 0 reads the first records"
+        )
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return ", ".join(map(str, numbers))

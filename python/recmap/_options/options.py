@@ -292,6 +292,15 @@ def names_of(source: Source) -> list[str]:
     """The names that a source lists."""
     if isinstance(source, (str, bytes, os.PathLike)):
         return [os.fsdecode(source)]
+    if isinstance(source, _recmap.Dataset):
+        raise TypeError(
+            "the source must be a path or a list of paths, not a data set, which is open"
+        )
+    if hasattr(source, "read"):
+        raise TypeError(
+            "the source must be a path or a list of paths, not an open file: pass its name, "
+            f"{getattr(source, 'name', '')!r}"
+        )
     if not isinstance(source, Iterable):
         raise TypeError(f"the source must be a path or a list of paths, not {source!r}")
     names = [_name_of(name) for name in source]

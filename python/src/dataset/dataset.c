@@ -56,7 +56,8 @@ static PyObject *subscript(PyObject *object, PyObject *key) {
         if (__builtin_expect(small >= 0, 1)) return item(object, small);
         PyErr_Clear(); /* negative or too large: convert it again below, for its own error */
     }
-    if (!PyIndex_Check(key)) return PyObject_CallMethod(object, "_view", "(O)", key);
+    if (!PyIndex_Check(key) || PyBool_Check(key))
+        return PyObject_CallMethod(object, "_view", "(O)", key);
     Py_ssize_t index = PyNumber_AsSsize_t(key, OutOfRangeError);
     if (index == -1 && PyErr_Occurred()) {
         /* NumPy arrays have __index__, but only those with one item can be converted. */

@@ -246,7 +246,7 @@ LOADERS = {
     "an order must be": {"order": 3},
     "feature 'a'": {"features": {"a": recmap.FixedLen((-1,))}},
     "feature 'b'": {"features": {"a": recmap.FixedLen(), "b": 3}},
-    "feature 'c'": {"features": {"c": recmap.FixedLen((), "int64", default="x")}},
+    "feature 'c'": {"features": {"c": recmap.FixedLen((2,), "int64", default=[1, 2, 3])}},
     "feature 'd'": {"features": {"d": recmap.FixedLen((), bytes, default="\ud800")}},
     "feature 'e'": {"features": {"e": recmap.Ragged("int64", [recmap.FixedLen()])}},
     "name of a feature": {"features": {1: recmap.FixedLen()}},

@@ -56,6 +56,94 @@ def test_names_of_features(arguments, message, digits_index):
     fails(lambda: recmap.open(digits_index, **arguments), TypeError, message)
 
 
+def test_sources_that_are_open(digits):
+    message = "the source must be a path or a list of paths, not a data set, which is open"
+    fails(lambda: recmap.open(digits), TypeError, message)
+    with open(__file__, "rb") as stream:
+        message = (
+            "the source must be a path or a list of paths, not an open file: pass its name, "
+            f"{__file__!r}"
+        )
+        fails(lambda: recmap.open(stream), TypeError, message)
+    message = "concat needs data sets in a list: write recmap.concat([first, second])"
+    fails(lambda: recmap.concat(digits), TypeError, message)
+
+
+def test_items_that_are_bools_or_tensors(digits):
+    joined = recmap.join({"a": digits, "b": digits})
+    for wrong in (True, False):
+        with pytest.raises(TypeError, match="an index must be an integer"):
+            digits[wrong]
+        with pytest.raises(TypeError, match="an index must be an integer"):
+            joined[wrong]
+    torch = pytest.importorskip("torch")
+    for items in (torch.tensor([1, 2]), torch.arange(len(digits)) < 2):
+        assert len(digits[items]) == len(joined[items]) == 2
+    assert bytes(digits[torch.tensor(5)]) == bytes(digits[5]) == bytes(joined[torch.tensor(5)]["a"])
+
+
+@pytest.mark.parametrize(
+    ("made", "kind", "message"),
+    [
+        (
+            lambda: recmap.Sliced(append=0),
+            TypeError,
+            "append must be a list of elements, such as [0], not 0",
+        ),
+        (
+            lambda: recmap.Sliced(prepend="<s>"),
+            TypeError,
+            "prepend must be a list of elements, such as [0], not '<s>'",
+        ),
+        (
+            lambda: recmap.Sliced((), "uint8", append=[256]),
+            ValueError,
+            "the value of append 256 is out of range for uint8: 0 to 255",
+        ),
+        (
+            lambda: recmap.Sliced(pad="zeros"),
+            TypeError,
+            "the value of pad 'zeros' is not a number, but the dtype is int64",
+        ),
+        (
+            lambda: recmap.FixedLen(default="a"),
+            TypeError,
+            "the default 'a' is not a number, but the dtype is int64",
+        ),
+    ],
+)
+def test_values_of_features(made, kind, message):
+    """They are refused where the feature is made."""
+    fails(made, kind, message)
+
+
+def test_features_that_are_right():
+    recmap.Sliced(pad="edge", prepend=(1,), append=np.array([2]))
+    recmap.Sliced((), bytes, append=[b"x"])
+    recmap.Sliced((), bytes, pad=b"-")
+    recmap.FixedLen((2,), bytes, default=["a", b"b"])
+
+
+def test_a_mixture_with_sources_in_another_order(digits):
+    both = recmap.concat([digits[:100], digits[:60]])
+
+    def loader(ds, *lengths):
+        orders = [recmap.Shuffled(n, 7) for n in lengths]
+        return recmap.Loader(ds, 4, order=recmap.Mixture(orders, [1] * len(orders)))
+
+    message = (
+        "the sources of the mixture cover 60, 100 records, but the parts of the concatenation have "
+        "100, 60: give both in the same order, because source 0 reads the first records"
+    )
+    warns(lambda: loader(both, 60, 100), message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loader(both, 100, 60)
+        loader(both, 80, 80)
+        loader(both, 50, 50, 60)
+        loader(digits, 797, 1000)
+
+
 def test_numbers_of_records(digits):
     message = "numbers of records must be a list, array or slice, not 0; for one, write [0]"
     fails(lambda: digits.parse(0, LABEL), TypeError, message)
