@@ -29,6 +29,7 @@ Rounding: TypeAlias = "tuple[str, str]"
 _TEXTS = (str, bytes, bytearray, memoryview)
 _PLAIN_TEXTS = set(_TEXTS)
 _NUMBERS = {int, float, bool}
+_FLOATS = {float}  # which need no look at integers
 _NOT_PARTS = (*_TEXTS, type(None), type(np.ma.masked))  # the other items of a list of these
 _NOTHING = contextlib.nullcontext()
 _EXACT_MAX = 2.0**24  # the integers that a float of 32 bits holds, and the last of its fractions
@@ -157,6 +158,8 @@ def _of_items(items: Sequence[Any]) -> npt.NDArray[Any]:
 
     The types of the items show what needs a closer look, since most lists have plain numbers."""
     kinds = set(map(type, items))
+    if kinds == _FLOATS:
+        return np.asarray(items)
     if all(kind in _NUMBERS or issubclass(kind, np.generic) for kind in kinds):
         return _numbers_of(items)
     if any(issubclass(kind, _NOT_PARTS) for kind in kinds):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from .. import _recmap
@@ -22,6 +22,11 @@ _FILL = (
 _TEXTS = {bytes, bytearray, memoryview, str}
 
 
+def _are_texts(values: Sequence[Any]) -> bool:
+    """Whether all values are texts. The first one says so of most lists."""
+    return type(values[0]) in _TEXTS and set(map(type, values)) <= _TEXTS
+
+
 def _add(builder: _recmap.ExampleBuilder, name: str | None, value: Any) -> Rounding | None:
     """Adds a feature. The type of the values determines the kind of list. Returns what rounding
     changed."""
@@ -29,11 +34,10 @@ def _add(builder: _recmap.ExampleBuilder, name: str | None, value: Any) -> Round
         builder.add_unset(name)
     elif isinstance(value, (bytes, bytearray, memoryview, str)):
         builder.add_bytes(name, [value])
-    elif isinstance(value, (list, tuple)) and set(map(type, value)) <= _TEXTS:
-        if value:
-            builder.add_bytes(name, list(value))
-        else:
-            builder.add_unset(name)
+    elif isinstance(value, (list, tuple)) and not value:
+        builder.add_unset(name)
+    elif isinstance(value, (list, tuple)) and _are_texts(value):
+        builder.add_bytes(name, list(value))
     else:
         return _add_values(builder, name, value)
     return None

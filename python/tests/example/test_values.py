@@ -255,7 +255,7 @@ LISTS = [[1, None], [3]]
         (lambda: pytest.importorskip("polars").Series([1, None]), r"a null .*fill_null\(value\)"),
         (lambda: [[1], [2, 3]], "lists have several lengths, such as 1 and 2: give"),
         (lambda: pytest.importorskip("pyarrow").array([[1], [2, 3]]), "several lengths, such as"),
-        (lambda: [1, [2]], "its lists have several depths"),
+        (lambda: [1, [2]], "lists have several depths"),
     ],
 )
 def test_nested_values_that_make_no_array_are_explained(make, message):

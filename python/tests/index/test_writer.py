@@ -557,7 +557,7 @@ def test_a_writer_that_is_not_closed_says_what_is_lost(tmp_path):
         recmap.Writer(tmp_path / "b").abandon()
         recmap.Writer(tmp_path / "b").close()
         with pytest.raises(TypeError):
-            recmap.Writer(tmp_path / "b", 2, threads="x")
+            recmap.Writer(tmp_path / "b-{shard}", 2, threads="x")
         gc.collect()
 
 
