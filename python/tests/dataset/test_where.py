@@ -102,7 +102,8 @@ def test_conditions_on_views(labelled):
 def test_invalid_expressions(labelled, expression):
     with pytest.raises(recmap.InvalidError) as caught:
         labelled.where(expression)
-    assert "columns['a/b']" in caught.value.advice
+    words = {"True": "write `COLUMN == 1`", "label == None": "use `COLUMN is null`"}
+    assert words.get(expression, "columns['a/b']") in caught.value.advice
     assert len(str(caught.value)) < 500
 
 

@@ -63,14 +63,17 @@ const char *filter_word_advice(const char *word, size_t size) {
          "`in ('de', 'fr')`; select others with a mask of NumPy in Python"},
     };
     char lower[16] = " ";
+    bool is_lower = true;
     if (!size || size > sizeof lower - 3) return NULL;
     for (size_t i = 0; i < size; i++) {
         if (!isalpha((unsigned char)word[i])) return NULL;
         lower[i + 1] = (char)tolower((unsigned char)word[i]);
+        is_lower &= lower[i + 1] == word[i];
     }
     lower[size + 1] = ' ';
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strstr(known[i].words, lower)) return known[i].advice;
+        if (strstr(known[i].words, lower) && !(is_lower && strstr(" and or not in is ", lower)))
+            return known[i].advice;
     return NULL;
 }
 
