@@ -101,6 +101,31 @@ def test_damage_is_skipped_whatever_the_time(tmp_path, kind, seed):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("new_time", [0, 10**9])
+@pytest.mark.parametrize("fill", [bytes, lambda size: random.Random(1).randbytes(size)])
+def test_a_shard_none_of_which_can_be_read_is_damaged(tmp_path, kind, new_time, fill):
+    paths = [tmp_path / f"{i}.tfrecord" for i in range(4)]
+    for i, path in enumerate(paths):
+        with recmap.Writer(path.with_suffix(".plain")) as writer:
+            for row in range(50):
+                writer.write({"x": 50 * i + row})
+        path.write_bytes(pack(kind, path.with_suffix(".plain").read_bytes(), 1))
+    recmap.open(paths, index=tmp_path / "set.rmx")
+    stat = paths[1].stat()
+    paths[1].write_bytes(fill(stat.st_size))
+    os.utime(paths[1], ns=(0, stat.st_mtime_ns + new_time))
+    ds = recmap.open(tmp_path / "set.rmx")
+    features = {"x": recmap.FixedLen()}
+    good = [*range(50), *range(100, 200)]
+    with recmap.Loader(ds, 8, on_error="skip", features=features, epochs=1) as loader:
+        assert sorted(np.concatenate([batch["x"] for batch in loader]).tolist()) == good
+    with recmap.Loader(ds, 8, on_error="substitute", features=features, epochs=1) as loader:
+        assert set(np.concatenate([batch["x"] for batch in loader]).tolist()) == set(good)
+    with pytest.raises(recmap.CorruptRecordError, match="restore the whole file"):
+        ds[60]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("new_time", [0, 10**9])
 def test_a_shard_that_was_written_anew_is_stale(tmp_path, kind, new_time):
     """Its records have the same sizes, so that nothing but their content shows it."""
     path = tmp_path / "a.tfrecord"

@@ -236,12 +236,17 @@ void dataset_prefetch_page(const recmap_dataset *dataset, uint64_t number) {
     shard_cache_unpin(shard);
 }
 
-/* Says that the whole shard changed if that is why a record is bad, so that all calls give the same
- * verdict on it. */
+/* Says that the whole shard changed, or is damaged as a whole, if that is why a record is bad, so
+ * that all calls give the same verdict on it. */
 static recmap_status judge_shard(struct open_shard *shard, const struct index_place *place,
                                  uint64_t number, recmap_error *error) {
     recmap_error changed;
-    if (open_shard_judge(shard, &changed) != RECMAP_STALE) return RECMAP_CORRUPT;
+    if (open_shard_judge(shard, &changed) != RECMAP_STALE) {
+        if (open_shard_is_lost(shard))
+            fail_advise(error, "none of the sampled records of this shard can be read: restore the "
+                               "whole file from its source");
+        return RECMAP_CORRUPT;
+    }
     fail_at(&changed, NULL, number, place->offset);
     if (error) *error = changed;
     return RECMAP_STALE;

@@ -40,6 +40,7 @@ struct open_shard {
     bool is_temporary; /* not in the cache: closed as soon as it is unpinned */
     atomic_bool expects_random;
     atomic_bool is_judged; /* its samples were compared, or it is known to be the indexed version */
+    atomic_bool is_lost;   /* no sample can be read */
     uint32_t pins;
     struct idle_link link; /* among the shards of its cache that are not pinned */
     struct file_holder files;
@@ -297,31 +298,30 @@ static recmap_status find_other_stream(bool *is_other, const struct open_shard *
 }
 
 /* Compares every `step`-th sample. STALE if the shard changed. */
-static recmap_status check_samples(const struct open_shard *shard, size_t step,
-                                   recmap_error *error) {
+static recmap_status check_samples(struct open_shard *shard, size_t step, recmap_error *error) {
     struct shard_samples samples = {shard->cache->index, shard->shard_index, shard, step};
     enum samples_verdict verdict;
     struct index_place place;
     uint64_t number;
     RETURN_IF_FAILED(samples_compare(&verdict, &place, &number, &samples, error));
     if (verdict == SAMPLES_EQUAL) return RECMAP_OK;
-    bool is_other = false;
-    if (verdict == SAMPLES_UNREADABLE) RETURN_IF_FAILED(find_other_stream(&is_other, shard, error));
-    if (verdict == SAMPLES_UNREADABLE && !is_other) return RECMAP_OK;
+    bool is_other = verdict == SAMPLES_DIFFER;
+    shard->is_lost = verdict == SAMPLES_NONE_READABLE;
+    if (!is_other) RETURN_IF_FAILED(find_other_stream(&is_other, shard, error));
+    if (!is_other) return RECMAP_OK;
     fail_stale(shard, "its content differs", error);
     if (verdict == SAMPLES_DIFFER) fail_at(error, NULL, number, place.offset);
     return RECMAP_STALE;
 }
 
-/* All samples are compared, or one of SAMPLES_STEP if each may cost inflating a span or a request.
- */
+/* All samples are compared, or one of SAMPLES_STEP if each may cost a span or a request. */
 static size_t full_step(const struct open_shard *shard) {
     return !open_shard_is_remote(shard) && !is_compressed(shard) ? 1 : SAMPLES_STEP;
 }
 
 /* Compares samples of a shard of the indexed size when it is opened. If the time is the indexed
  * one, too, few are compared, and none of a compressed or remote shard. */
-static recmap_status check_opened(const struct open_shard *shard, bool is_same_version,
+static recmap_status check_opened(struct open_shard *shard, bool is_same_version,
                                   recmap_error *error) {
     if (!is_same_version) return check_samples(shard, full_step(shard), error);
     return full_step(shard) == 1 ? check_samples(shard, SAMPLES_STEP, error) : RECMAP_OK;
@@ -332,6 +332,10 @@ recmap_status open_shard_judge(struct open_shard *shard, recmap_error *error) {
     RETURN_IF_FAILED(check_samples(shard, full_step(shard), error));
     atomic_store_explicit(&shard->is_judged, true, memory_order_relaxed);
     return RECMAP_OK;
+}
+
+bool open_shard_is_lost(const struct open_shard *shard) {
+    return shard->is_lost;
 }
 
 /* A file may have grown since it was indexed: then its records are compared. */

@@ -118,6 +118,9 @@ bool open_shard_is_remote(const struct open_shard *shard);
  * it changed; those of reading. */
 recmap_status open_shard_judge(struct open_shard *shard, recmap_error *error);
 
+/* Returns true if samples of the shard were compared, and none of them could be read. */
+bool open_shard_is_lost(const struct open_shard *shard);
+
 /* Reads bytes of an uncompressed local shard once more, past the page cache if possible, because
  * those that were read or mapped seem to be damaged. `is_possible` is set to false for other shards
  * and if the file is not the opened one any more. Errors: IO, NO_MEMORY. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/core/bytes.h"
 #include "base/core/error.h"
 #include "format/framing/tfrecord.h"
 
@@ -13,7 +14,6 @@ struct sample {
     const uint32_t
         *check; /* that was indexed; NULL: not known, so the record must hold by itself */
     enum samples_verdict verdict;
-    bool has_failed; /* its bytes could not be read */
 };
 
 static const struct index_shard *indexed_shard(const struct shard_samples *samples) {
@@ -126,8 +126,7 @@ static recmap_status compare(struct sample *sample, const struct shard_samples *
     if (!window->data) status = judge_copy(sample, samples, shard->framing, &local);
     if (status == RECMAP_OK && sample->verdict != SAMPLES_EQUAL)
         status = judge_again(sample, samples, &local);
-    sample->has_failed = is_unreadable(samples, status);
-    if (sample->has_failed) {
+    if (is_unreadable(samples, status)) {
         sample->verdict = SAMPLES_UNREADABLE;
         return RECMAP_OK;
     }
@@ -151,9 +150,27 @@ static recmap_status explain(struct sample *sample, const struct shard_samples *
     return RECMAP_OK;
 }
 
-/* Samples are spread over the shard, so damage does not reach all of several: a file in which none
- * can be read has other content. */
-enum { UNREADABLE_MIN = 3 };
+/* Of the shard's start, how much is read to look for a whole frame. */
+enum { START_SIZE = 1 << 20 };
+
+/* Finds out whether a shard in which no sample can be read is another file, rather than damaged:
+ * then a whole frame, with the right checksums, is at its start, where none was indexed. */
+static recmap_status starts_otherwise(bool *is_other, const struct shard_samples *samples,
+                                      recmap_error *error) {
+    const struct index_shard *shard = indexed_shard(samples);
+    size_t size = (size_t)min_u64(shard->entry.size, START_SIZE);
+    struct frame frame;
+    uint8_t *start = malloc(size + 1);
+    if (!start) return fail_memory(error);
+    recmap_error local;
+    recmap_status status = open_shard_read(samples->shard, start, size, 0, &local);
+    *is_other = status == RECMAP_OK && shard->framing->parse(&frame, shard->framing, start, size,
+                                                             FRAME_CHECK_ALL, NULL) == FRAME_GOOD;
+    free(start);
+    if (status == RECMAP_OK || is_unreadable(samples, status)) return RECMAP_OK;
+    if (error) *error = local;
+    return status;
+}
 
 recmap_status samples_compare(enum samples_verdict *verdict, struct index_place *place,
                               uint64_t *number, const struct shard_samples *samples,
@@ -162,7 +179,7 @@ recmap_status samples_compare(enum samples_verdict *verdict, struct index_place 
     const struct shard_identity *identity = &shard->entry.identity;
     bool can_explain = shard->entry.compression == COMPRESSION_NONE && has_checks(shard->framing);
     uint64_t intact = UINT64_MAX; /* the sample before, if it was equal */
-    size_t equal_count = 0, unreadable_count = 0, failed_count = 0;
+    bool is_other = false, has_equal = false;
     *verdict = SAMPLES_EQUAL;
     for (size_t i = 0; i < identity->sample_count; i += samples->step) {
         struct sample sample;
@@ -172,15 +189,14 @@ recmap_status samples_compare(enum samples_verdict *verdict, struct index_place 
         if (sample.verdict == SAMPLES_UNREADABLE && can_explain && intact != UINT64_MAX)
             RETURN_IF_FAILED(explain(&sample, samples, intact, record, error));
         intact = sample.verdict == SAMPLES_EQUAL ? record : UINT64_MAX;
-        equal_count += sample.verdict == SAMPLES_EQUAL;
-        unreadable_count += sample.verdict == SAMPLES_UNREADABLE && !sample.has_failed;
-        failed_count += sample.has_failed;
+        has_equal = has_equal || sample.verdict == SAMPLES_EQUAL;
         if (sample.verdict > *verdict) *verdict = sample.verdict;
         *place = sample.place;
         *number = sample.number;
         if (*verdict == SAMPLES_DIFFER) return RECMAP_OK;
     }
-    if (can_explain && !equal_count && !failed_count && unreadable_count >= UNREADABLE_MIN)
-        *verdict = SAMPLES_DIFFER;
+    if (*verdict != SAMPLES_UNREADABLE || has_equal) return RECMAP_OK;
+    if (can_explain) RETURN_IF_FAILED(starts_otherwise(&is_other, samples, error));
+    *verdict = is_other ? SAMPLES_DIFFER : SAMPLES_NONE_READABLE;
     return RECMAP_OK;
 }

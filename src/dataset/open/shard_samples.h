@@ -3,8 +3,8 @@
  *
  * A changed shard has valid content that is not what was indexed: a record with other bytes, or of
  * another length. A sample that cannot be read proves nothing, because damage may be the reason, so
- * the other samples decide; if none of several can be read, the content of an uncompressed shard
- * with checksums is another one. In framings without checksums, each record whose bytes differ
+ * the other samples decide. If none can be read, the shard is damaged, too, unless it starts with a
+ * valid record that was not indexed. In framings without checksums, each record whose bytes differ
  * counts as changed: nothing tells damage from change there. */
 #ifndef RECMAP_DATASET_OPEN_SHARD_SAMPLES_H
 #define RECMAP_DATASET_OPEN_SHARD_SAMPLES_H
@@ -20,8 +20,9 @@ struct shard_samples {
 
 enum samples_verdict {
     SAMPLES_EQUAL,
-    SAMPLES_UNREADABLE, /* some cannot be read, and none differs */
-    SAMPLES_DIFFER,     /* the shard changed */
+    SAMPLES_UNREADABLE,    /* some cannot be read, and none differs */
+    SAMPLES_DIFFER,        /* the shard changed */
+    SAMPLES_NONE_READABLE, /* no sample can be read: the shard is damaged as a whole */
 };
 
 /* With SAMPLES_DIFFER, sets `place` and `number` to a record that is not what was indexed. Errors:

@@ -268,6 +268,53 @@ static void test_damage_in_sampled_records(void **state) {
     buffer_deinit(&bytes);
 }
 
+/* A shard none of whose bytes are left, with the indexed or another time: it is damaged, not
+ * another file, and the advice says that nothing of it can be read. */
+static void test_nothing_readable(void **state) {
+    (void)state;
+    int64_t time = file_time("s00001");
+    for (int other = 0; other < 4; other++) {
+        uint8_t bytes[RECORDS * FRAME];
+        for (size_t i = 0; i < sizeof bytes; i++)
+            bytes[i] = other % 2 ? (uint8_t)(i * 7919 >> 3) : 0;
+        file_write("s00001", bytes, sizeof bytes);
+        file_set_time("s00001", time + (other / 2) * 1000);
+        assert_int_equal(count_damaged(RECMAP_ACCESS_MAP), RECORDS);
+        assert_int_equal(count_damaged(RECMAP_ACCESS_READ), RECORDS);
+        assert_refused(RECMAP_CORRUPT, "");
+        recmap_dataset *dataset = dataset_open("set.rmx", NULL);
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_record record;
+        assert_int_equal(recmap_dataset_get(&record, dataset, 150, &error), RECMAP_CORRUPT);
+        assert_non_null(strstr(error.advice, "restore the whole file"));
+        recmap_dataset_close(dataset);
+    }
+}
+
+/* The start of a shard was damaged when it was indexed. A valid file that replaces it, of which no
+ * indexed place can be read, starts with a record that was not indexed: it is another file. */
+static void test_other_file_of_a_damaged_shard(void **state) {
+    (void)state;
+    static const uint8_t zeros[3 * FRAME];
+    file_alter("s00001", 0, zeros, sizeof zeros);
+    recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+    options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    index_build("set.rmx", &options, shard_names(SHARDS), SHARDS);
+    struct buffer other = BUFFER_INIT;
+    static const uint8_t payload[RECORDS * FRAME - 16];
+    oracle_add_record(&other, payload, sizeof payload);
+    file_write("s00001", other.data, other.size);
+    for (int access = 0; access < 2; access++) {
+        recmap_dataset *dataset = open_access(access);
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_record record;
+        assert_int_equal(recmap_dataset_get(&record, dataset, 150, &error), RECMAP_STALE);
+        assert_string_equal(error.path, "s00001");
+        recmap_dataset_close(dataset);
+    }
+    buffer_deinit(&other);
+}
+
 /* A shard written anew whose first records are the indexed ones, but whose later ones lie
  * elsewhere: no sample after them can be read, yet it is not damage. */
 static void test_later_boundaries_differ(void **state) {
@@ -520,6 +567,8 @@ int main(void) {
         TEST(other_content_at_the_same_time),
         TEST(other_boundaries_at_the_same_time),
         TEST(damage_in_sampled_records),
+        TEST(nothing_readable),
+        TEST(other_file_of_a_damaged_shard),
         TEST(later_boundaries_differ),
         TEST(gone_or_replaced),
         TEST(replaced_by_a_link),
