@@ -78,16 +78,23 @@ static void add_shard(struct command *command, const struct index_file *index, c
     add_word(command, path);
 }
 
+/* A file that grew has an entry for each part, of which the first begins at byte 0. */
+static bool is_file(const struct index_shard *shard) {
+    return shard->entry.start == 0;
+}
+
 /* Whether all shards of the index are those of one set, NAME@N[END]. Writes that name. */
 static bool find_set(char name[COMMAND_SIZE], const struct index_shard *shards, size_t count) {
     struct set_member first = {0}, member;
+    size_t files = 0;
     for (size_t i = 0; i < count; i++) {
+        if (!is_file(&shards[i])) continue;
         if (!set_member_parse(&member, shards[i].entry.path)) return false;
-        if (!i) first = member;
-        if (!set_member_has_short_name(&member) || member.number != i) return false;
+        if (!files) first = member;
+        if (!set_member_has_short_name(&member) || member.number != files++) return false;
         if (set_member_compare_sets(&member, &first)) return false;
     }
-    if (first.count != count) return false;
+    if (first.count != files) return false;
     return set_member_write_set(name, COMMAND_SIZE, &first, first.path) < COMMAND_SIZE;
 }
 
@@ -105,16 +112,19 @@ static void add_shards(struct command *command, const struct index_file *index) 
     size_t count = (size_t)index_manifest(index)->shard_count;
     const struct index_shard *shards = index_shards(index);
     char set[COMMAND_SIZE];
+    size_t files = 0;
+    for (size_t i = 0; i < count; i++) files += is_file(&shards[i]);
     if (!count) {
         command->is_cut = true;
         return;
     }
     add_framing(command, shards, count);
     add_option(command, "-o", store_path(index_store(index)), "", NULL);
-    if (count > 1 && find_set(set, shards, count)) add_shard(command, index, set);
-    else if (count > LISTED_MAX) command->is_cut = true;
+    if (files > 1 && find_set(set, shards, count)) add_shard(command, index, set);
+    else if (files > LISTED_MAX) command->is_cut = true;
     else
-        for (size_t i = 0; i < count; i++) add_shard(command, index, shards[i].entry.path);
+        for (size_t i = 0; i < count; i++)
+            if (is_file(&shards[i])) add_shard(command, index, shards[i].entry.path);
 }
 
 void index_advise_rebuild(recmap_error *error, const struct index_file *index,
