@@ -309,3 +309,42 @@ def test_processes_that_open_a_grown_set_at_once(log):
     for process in processes:
         process.join()
     assert counts == [13] * 4
+
+
+def test_the_advice_to_rebuild_names_a_shard_once(log):
+    """Its parts are not shards of their own, so the advised call works."""
+    path = recmap.open(str(log)).index_path
+    grow(log / "a-0.tfrecord", range(5, 8))
+    recmap.open(str(log))
+    with open(log / "a-1.tfrecord", "r+b") as stream:
+        stream.truncate(frames([10]).__len__())
+    with pytest.raises(recmap.StaleIndexError) as caught:
+        recmap.open(path).verify(progress=None)
+        values(recmap.open(path))
+    assert caught.value.advice.count("a-0.tfrecord") == 1
+
+
+def test_a_flat_copy_of_a_shard_that_grew(log, tmp_path):
+    """The index was written above the folder of its shards."""
+    (log / "sub").mkdir()
+    for name in "a-0", "a-1":
+        shutil.move(log / f"{name}.tfrecord", log / "sub")
+    shards = [str(log / "sub" / f"{name}.tfrecord") for name in ("a-0", "a-1")]
+    path = str(log / "up.rmx")
+    recmap.open(shards, index=path)
+    grow(log / "sub" / "a-0.tfrecord", range(5, 8))
+    recmap.open(shards, index=path)
+    (log / "flat").mkdir()
+    for shard in shards:
+        shutil.copy(shard, log / "flat")
+    expected = [*range(5), *range(10, 15), *range(5, 8)]
+    assert values(recmap.open(path, shards=log / "flat")) == expected
+    (log / "flat" / "a-1.tfrecord").unlink()
+    with pytest.raises(FileNotFoundError) as caught:
+        values(recmap.open(path, shards=log / "flat"))
+    assert str(log / "flat" / "a-1.tfrecord") in caught.value.advice
+    shutil.move(log / "sub", log / "moved")
+    with pytest.raises(FileNotFoundError) as caught:
+        recmap.open(path)
+    assert "FOLDER/sub/a-0.tfrecord or FOLDER/a-0.tfrecord" in caught.value.advice
+    assert values(recmap.open(path, shards=log / "moved")) == expected

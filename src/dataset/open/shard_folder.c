@@ -238,28 +238,6 @@ char *shard_folder_find_path(const struct shard_folder *folder, const char *name
     return strdup(path);
 }
 
-void shard_folder_advise(const struct shard_folder *folder, const char *name, recmap_error *error) {
-    char path[PATH_SIZE];
-    if (!error || !is_path_missing(error) || url_is_url(error->path)) return;
-    const char *rest = shard_name_is_absolute(name) ? name + common_length(folder) : name;
-    if (shard_name_is_absolute(name) && !folder->is_moved)
-        shard_folder_write_path(path, sizeof path, folder, name);
-    else snprintf(path, sizeof path, "%s/%s", folder->path, rest);
-    static const char format[] =
-        "the shard is expected at %s. Move it back, pass `--shards FOLDER` if it is at FOLDER/%s%s";
-    /* A new index would lack annotated columns. */
-    const char *end = manifest_find_annotated(index_manifest(folder->index))
-                          ? "."
-                          : ", or index the shards again with `recmap index`.";
-    if (strlen(path) + strlen(rest) + strlen(end) + sizeof format <= sizeof error->advice)
-        fail_advise(error, format, path, rest, end);
-    else
-        fail_advise(error,
-                    "move the shard back, or pass `--shards FOLDER` if all shards are in "
-                    "another folder%s",
-                    end);
-}
-
 /* Returns true if a shard is certainly missing. */
 static bool is_missing(struct shard_folder *folder, const char *name, recmap_error *error) {
     char *path = shard_folder_find_path(folder, name);
@@ -289,10 +267,13 @@ static bool has_any(struct shard_folder *folder, recmap_error *first) {
 }
 
 static int compare_last_parts(const void *a, const void *b) {
-    return strcmp(last_part(*(const char *const *)a), last_part(*(const char *const *)b));
+    const char *left = *(const char *const *)a, *right = *(const char *const *)b;
+    int order = strcmp(last_part(left), last_part(right));
+    return order ? order : strcmp(left, right);
 }
 
-/* Returns true if no two shards have the same name in their folders. */
+/* Returns true if no two files have the same name in their folders. A file that grew is in the
+ * index once for each of its parts. */
 static recmap_status last_parts_differ(bool *differ, const struct shard_folder *folder,
                                        recmap_error *error) {
     uint32_t count = count_of(folder);
@@ -302,9 +283,45 @@ static recmap_status last_parts_differ(bool *differ, const struct shard_folder *
     qsort(names, count, sizeof *names, compare_last_parts);
     *differ = true;
     for (uint32_t i = 1; i < count; i++)
-        *differ &= compare_last_parts(&names[i - 1], &names[i]) != 0;
+        *differ &= strcmp(last_part(names[i - 1]), last_part(names[i])) != 0 ||
+                   !strcmp(names[i - 1], names[i]);
     free(names);
     return RECMAP_OK;
+}
+
+/* Writes where the shard may be in another folder: FOLDER/a/x or, if no other file has its name,
+ * FOLDER/x. `rest` is its name in the folder. */
+static void write_places(char *text, size_t capacity, const struct shard_folder *folder,
+                         const char *rest) {
+    bool differ = false;
+    if (strchr(rest, '/') && last_parts_differ(&differ, folder, NULL) != RECMAP_OK) differ = false;
+    snprintf(text, capacity, "FOLDER/%s%s%s", rest, differ ? " or FOLDER/" : "",
+             differ ? last_part(rest) : "");
+}
+
+void shard_folder_advise(const struct shard_folder *folder, const char *name, recmap_error *error) {
+    char path[PATH_SIZE], places[PATH_SIZE];
+    if (!error || !is_path_missing(error) || url_is_url(error->path)) return;
+    const char *rest = folder->is_moved               ? name_in_folder(folder, name)
+                       : shard_name_is_absolute(name) ? name + common_length(folder)
+                                                      : name;
+    if (shard_name_is_absolute(name) && !folder->is_moved)
+        shard_folder_write_path(path, sizeof path, folder, name);
+    else snprintf(path, sizeof path, "%s/%s", folder->path, rest);
+    write_places(places, sizeof places, folder, rest);
+    static const char format[] =
+        "the shard is expected at %s. Move it back, pass `--shards FOLDER` if it is at %s%s";
+    /* A new index would lack annotated columns. */
+    const char *end = manifest_find_annotated(index_manifest(folder->index))
+                          ? "."
+                          : ", or index the shards again with `recmap index`.";
+    if (strlen(path) + strlen(places) + strlen(end) + sizeof format <= sizeof error->advice)
+        fail_advise(error, format, path, places, end);
+    else
+        fail_advise(error,
+                    "move the shard back, or pass `--shards FOLDER` if all shards are in "
+                    "another folder%s",
+                    end);
 }
 
 static bool has_folders(const struct shard_folder *folder) {
