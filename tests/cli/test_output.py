@@ -27,6 +27,20 @@ class Formats(CliTest):
         self.write("a", tfrecord(self.records))
         self.index("a")
 
+    def test_copies_of_records_are_as_private_as_their_shards(self):
+        for name, mode in ("a", 0o644), ("b", 0o640):
+            self.write(f"p/{name}.tfrecord", tfrecord([b"secret"]))
+            os.chmod(self.path(f"p/{name}.tfrecord"), mode)
+        self.index("-o", "private.rmx", "p/a.tfrecord", "p/b.tfrecord")
+        self.write("replaced", b"")
+        os.chmod(self.path("replaced"), 0o644)
+        for command in ["cat"], ["get", "0"], ["cat", "--format", "tfrecord"]:
+            for output in "new", "replaced":
+                result = self.run_recmap(command[0], "private.rmx", *command[1:], "-o", output)
+                self.assertEqual(result.status, 0, result)
+                self.assertEqual(os.stat(self.path(output)).st_mode & 0o007, 0, command)
+            os.unlink(self.path("new"))
+
     def test_json(self):
         lines = self.run_recmap("cat", "a.rmx", "--format", "json").out.decode().splitlines()
         documents = [json.loads(line) for line in lines]

@@ -41,7 +41,7 @@ static int set_option(struct cat_job *job, int option) {
 static recmap_status write_file(const struct cat_job *job, struct view *view,
                                 struct number_source positions, recmap_error *error) {
     struct output output;
-    recmap_status status = output_open(&output, job->path, job->format, error);
+    recmap_status status = view_output_open(&output, view, job->path, job->format, error);
     if (status == RECMAP_OK) status = view_output_write(&output, view, positions, error);
     if (status == RECMAP_OK) status = output_finish(&output, error);
     output_close(&output);

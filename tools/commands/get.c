@@ -80,7 +80,7 @@ static recmap_status write_output(const struct get_job *job, const struct view *
     if (!job->feature && shard_set_is_named(job->path, job->format))
         return shard_set_write(job->path, view, record_list_source(&job->list, &cursor), error);
     struct output output = {.stream = NULL};
-    recmap_status status = output_open(&output, job->path, job->format, error);
+    recmap_status status = view_output_open(&output, view, job->path, job->format, error);
     if (status == RECMAP_OK) status = write_records(job, view, &output, error);
     output_close(&output);
     return status;

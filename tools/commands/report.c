@@ -81,23 +81,9 @@ static recmap_status write_file(struct output *output, struct report *report, re
     return output_finish(output, error);
 }
 
-/* A report shows records, so nobody may read it who cannot read the index and all shards. */
-static recmap_status restrict_output(struct output *output, const struct view *view,
-                                     recmap_error *error) {
-    uint64_t count = recmap_dataset_get_info(view->dataset)->shard_count;
-    RETURN_IF_FAILED(output_restrict(output, view->index_path, error));
-    for (uint64_t i = 0; i < count; i++) {
-        recmap_shard_info shard;
-        RETURN_IF_FAILED(recmap_dataset_get_shard(&shard, view->dataset, i, error));
-        RETURN_IF_FAILED(output_restrict(output, shard.path, error));
-    }
-    return RECMAP_OK;
-}
-
 static recmap_status write_report(struct report *report, const char *path, recmap_error *error) {
     struct output output = {.stream = NULL};
-    recmap_status status = output_open(&output, path, OUTPUT_RAW, error);
-    if (status == RECMAP_OK) status = restrict_output(&output, &report->view, error);
+    recmap_status status = view_output_open(&output, &report->view, path, OUTPUT_RAW, error);
     if (status == RECMAP_OK) status = write_file(&output, report, error);
     output_close(&output);
     return status;

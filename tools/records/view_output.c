@@ -1,6 +1,7 @@
 #include "records/view_output.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,12 +72,31 @@ recmap_status view_output_write(struct output *output, const struct view *view,
     return status;
 }
 
+static recmap_status restrict_to_shards(struct output *output, const struct view *view,
+                                        recmap_error *error) {
+    uint64_t count = recmap_dataset_get_info(view->dataset)->shard_count;
+    RETURN_IF_FAILED(output_restrict(output, view->index_path, error));
+    for (uint64_t i = 0; i < count; i++) {
+        char path[PATH_MAX];
+        RETURN_IF_FAILED(recmap_dataset_shard_path(path, sizeof path, view->dataset, i, error));
+        RETURN_IF_FAILED(output_restrict(output, path, error));
+    }
+    return RECMAP_OK;
+}
+
+recmap_status view_output_open(struct output *output, const struct view *view, const char *path,
+                               enum output_format format, recmap_error *error) {
+    RETURN_IF_FAILED(output_open(output, path, format, error));
+    if (output->format == OUTPUT_NUMBER || !output->temporary) return RECMAP_OK;
+    return restrict_to_shards(output, view, error);
+}
+
 int view_output_write_all(const struct view *view, const char *path, enum output_format format) {
     uint64_t next = 0;
     struct number_source positions = view_all_positions(view, &next);
     struct output output = {.stream = NULL};
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status = output_open(&output, path, format, &error);
+    recmap_status status = view_output_open(&output, view, path, format, &error);
     if (status == RECMAP_OK) status = view_output_write(&output, view, positions, &error);
     if (status == RECMAP_OK) status = output_finish(&output, &error);
     output_close(&output);

@@ -19,6 +19,11 @@ int view_output_check_name(const char *path);
 /* As view_output_check and view_output_check_name. */
 int view_output_check_records(const struct view *view, const char *path);
 
+/* As output_open. Nobody but the owner may read a new or replaced file who cannot read the index
+ * and all shards of the view, unless only numbers are written. */
+recmap_status view_output_open(struct output *output, const struct view *view, const char *path,
+                               enum output_format format, recmap_error *error);
+
 /* Writes the records at the positions of `source`, in its order. A bar shows the progress unless
  * the output is standard output, which may be a terminal, or a pipe to a program that prints on
  * one. With OUTPUT_NUMBER, no shard is read. */
