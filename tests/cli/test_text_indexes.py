@@ -53,7 +53,7 @@ class TextIndexes(CliTest):
             self.assertEqual(self.read(f"{name}.idx"), due)
 
     def test_a_shard_that_grew_has_one_text_index(self):
-        """The index has a part of each shard for each time that it grew, between those of others."""
+        """The index has a part for each time that a shard grew, between those of others."""
         shards = [tfrecord(make_payloads(i, 60)) for i in range(2)]
         ends = [[len(tfrecord(make_payloads(i, 60)[:n])) for n in (20, 40, 60)] for i in range(2)]
         names = ["d/a/t.tfrecord", "d/u.tfrecord"]
