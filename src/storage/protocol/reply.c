@@ -194,6 +194,9 @@ static bool is_other_object(const struct reply *reply, const struct range_reques
            request->modified != reply->modified;
 }
 
+const char reply_lacks_etag[] = "the server no longer sends an ETag, which it sent when the object "
+                                "was indexed or opened";
+
 /* An expected ETag that the reply lacks: nothing then shows that the object is the expected one. */
 static bool lacks_etag(const struct reply *reply, const struct range_request *request) {
     return request->etag[0] && !reply->etag[0];
@@ -215,8 +218,7 @@ static enum reply_verdict check_whole(uint64_t *body_size, const char **reason,
         return say(reason, REPLY_ODD, "the server ignores ranges: it sends the whole object");
     if (is_other_object(reply, request, reply->content_length))
         return say(reason, REPLY_CHANGED, "the object has changed");
-    if (lacks_etag(reply, request))
-        return say(reason, REPLY_ODD, "the server does not say which object it sends");
+    if (lacks_etag(reply, request)) return say(reason, REPLY_ODD, reply_lacks_etag);
     *body_size = reply->content_length;
     return *body_size ? REPLY_GOOD : say(reason, REPLY_EMPTY, "the object is empty");
 }
@@ -229,8 +231,7 @@ static enum reply_verdict check_partial(uint64_t *body_size, const char **reason
     uint64_t size = reply->range_end - reply->range_begin;
     if (is_other_object(reply, request, reply->range_total))
         return say(reason, REPLY_CHANGED, "the object has changed");
-    if (lacks_etag(reply, request))
-        return say(reason, REPLY_ODD, "the server does not say which object it sends");
+    if (lacks_etag(reply, request)) return say(reason, REPLY_ODD, reply_lacks_etag);
     bool is_short = request->accepts_shorter && size < request->size &&
                     reply->range_end == reply->range_total;
     if (reply->range_begin != request->offset || (size != request->size && !is_short))

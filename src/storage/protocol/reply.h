@@ -84,4 +84,7 @@ bool etag_is_valid(const char *etag);
 /* Whether an ETag may be used in If-Match, which accepts strong ones only. */
 bool etag_is_strong(const char *etag);
 
+/* The reason of a reply without an ETag, for an object that had one. */
+extern const char reply_lacks_etag[];
+
 #endif

@@ -197,6 +197,9 @@ static void advise(const struct slot *slot, const char *code, recmap_error *erro
     else if (slot->verdict == REPLY_CHANGED)
         fail_advise(error, "restore the indexed object, or build the index again with "
                            "`recmap index`");
+    else if (slot->verdict == REPLY_ODD && slot->reason == reply_lacks_etag)
+        fail_advise(error, "let the server send ETags again, or build the index again with "
+                           "`recmap index`");
     else if (slot->verdict == REPLY_MISSING)
         fail_advise(error, is_hdfs(slot) ? "check the path, and the NameNode's address"
                                          : "check the URL, the endpoint and the region");

@@ -136,8 +136,7 @@ static void test_changed(void **state) {
     check(&ten, 206, "ETag: \"a\"\nContent-Range: bytes 100-109/1001", REPLY_CHANGED, changed);
     check(&ten, 412, "", REPLY_CHANGED, changed);
     check(&ten, 416, "Content-Range: bytes */50", REPLY_CHANGED, "the object is shorter");
-    check(&ten, 206, "Content-Range: bytes 100-109/1000", REPLY_ODD,
-          "the server does not say which object it sends");
+    check(&ten, 206, "Content-Range: bytes 100-109/1000", REPLY_ODD, reply_lacks_etag);
 }
 
 /* Without an ETag, as plain web servers send none, the time of modification decides. */
