@@ -319,7 +319,7 @@ def test_a_changed_file_is_stale(on_hdfs, hdfs):
         bytes(on_hdfs[1000])
     shard.write_bytes(data[::-1])
     os.utime(shard, (1, 1))
-    with pytest.raises(recmap.StaleIndexError, match="its content differs"):
+    with pytest.raises(recmap.CorruptRecordError, match="restore the whole file"):
         bytes(on_hdfs[1000])
 
 
