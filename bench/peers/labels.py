@@ -65,12 +65,12 @@ def annotate(path, ids, values, order, repeats):
 
     def ours():
         with recmap.open(path, allow_absolute_paths=True) as ds:
-            ds.annotate({"id": ids, f"score{next(names)}": values}, on="id", progress=None)
+            ds.annotate({"id": ids, f"score{next(names)}": values}, by="id", progress=None)
 
     compare(
         "annotate by id, against pandas.merge",
         ours,
-        lambda: records.merge(rows, on="id", how="left"),
+        lambda: records.merge(rows, by="id", how="left"),
         repeats,
         3,
     )
@@ -83,7 +83,7 @@ def join(ds, ids, order, repeats):
     compare(
         "join of shuffled ids, against pandas.merge",
         lambda: recmap.join({"left": view, "right": ds}),
-        lambda: left.merge(right, on="id"),
+        lambda: left.merge(right, by="id"),
         repeats,
         3,
         by_clock=True,

@@ -63,7 +63,7 @@ def main():
 
     index = options.checkpoint.with_suffix(".rmx")
     ds = recmap.open(options.shards, id="id", index=index)
-    parts = ds.partition({"train": 0.8, "test": 0.2})
+    parts = ds.split({"train": 0.8, "test": 0.2})
     loader = recmap.Loader(
         parts["train"], 32, shuffle=True, seed=7, features=FEATURES, epochs=options.epochs
     )

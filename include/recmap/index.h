@@ -11,12 +11,6 @@
 extern "C" {
 #endif
 
-/* What to do about bytes that are not records. */
-typedef enum recmap_on_corrupt {
-    RECMAP_ON_CORRUPT_RAISE = 0, /* fail, naming the first damage */
-    RECMAP_ON_CORRUPT_SKIP = 1,  /* number the good records, list the damaged ranges */
-} recmap_on_corrupt;
-
 /* How shards are compressed. */
 typedef enum recmap_compression {
     RECMAP_COMPRESSION_AUTO = 0, /* by each file's first bytes, never by its name; ZLIB, which only
@@ -39,7 +33,7 @@ typedef struct recmap_index_options {
     uint32_t version;      /* RECMAP_INDEX_OPTIONS_VERSION */
     unsigned thread_count; /* 0: one per core that this process may use; for remote shards, at least
                               four */
-    recmap_on_corrupt on_corrupt;
+    recmap_on_bad_record on_bad_record; /* ERROR or SKIP */
     int guard; /* not 0: a shard that is truncated during the scan causes an error instead of
                   SIGBUS; installs a process-wide signal handler (recmap_guard_install of dataset.h)
                 */
@@ -81,7 +75,7 @@ typedef struct recmap_index_options {
 #define RECMAP_INDEX_OPTIONS_VERSION 3
 #define RECMAP_INDEX_OPTIONS_INIT                                                                  \
     {                                                                                              \
-        RECMAP_INDEX_OPTIONS_VERSION, 0, RECMAP_ON_CORRUPT_RAISE, 0, NULL, NULL, 0, NULL, NULL,    \
+        RECMAP_INDEX_OPTIONS_VERSION, 0, RECMAP_ON_BAD_RECORD_ERROR, 0, NULL, NULL, 0, NULL, NULL, \
             NULL, NULL, NULL, RECMAP_COMPRESSION_AUTO, NULL, NULL, 0, NULL, 0, 0, 0                \
     }
 

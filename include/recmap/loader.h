@@ -29,16 +29,6 @@
 extern "C" {
 #endif
 
-/* What to do about a record whose check fails (RECMAP_CORRUPT) or that the parser rejects (CORRUPT,
- * FEATURE). All other errors are always raised: a file that cannot be read, or that is not the file
- * that was indexed, concerns more than one record. */
-typedef enum recmap_bad_record {
-    RECMAP_BAD_RECORD_RAISE = 0,
-    RECMAP_BAD_RECORD_SKIP = 1,       /* its batch is smaller */
-    RECMAP_BAD_RECORD_SUBSTITUTE = 2, /* the next good record of the epoch takes its place too; for
-                                         a row with a bad record, the next good row */
-} recmap_bad_record;
-
 /* Whether the kernel is asked to read records before they are used. */
 typedef enum recmap_readahead {
     RECMAP_READAHEAD_AUTO = 0, /* as long as records are found not to be in memory */
@@ -55,7 +45,7 @@ typedef struct recmap_loader_options {
     unsigned thread_count;  /* 0: one per core that this process may use */
     unsigned batches_ahead; /* upper bound on the batches prepared ahead of the caller; 0: two per
                                thread, but at least four and 1,024 records */
-    recmap_bad_record bad_record;
+    recmap_on_bad_record on_bad_record;
     recmap_readahead readahead;
     recmap_parser *parser; /* the threads parse each batch with it (recmap_batch_columns); NULL:
                               records only. It is retained */
@@ -70,8 +60,8 @@ enum { RECMAP_LOADER_BATCHES_AHEAD_MAX = 65536, RECMAP_LOADER_THREADS_MAX = 4096
 #define RECMAP_LOADER_OPTIONS_VERSION 3
 #define RECMAP_LOADER_OPTIONS_INIT                                                                 \
     {                                                                                              \
-        RECMAP_LOADER_OPTIONS_VERSION, 0, 1, RECMAP_LAST_KEEP, 1, 0, 0, RECMAP_BAD_RECORD_RAISE,   \
-            RECMAP_READAHEAD_AUTO, NULL, 0, {                                                      \
+        RECMAP_LOADER_OPTIONS_VERSION, 0, 1, RECMAP_LAST_KEEP, 1, 0, 0,                            \
+            RECMAP_ON_BAD_RECORD_ERROR, RECMAP_READAHEAD_AUTO, NULL, 0, {                          \
             NULL, NULL, NULL                                                                       \
         }                                                                                          \
     }

@@ -20,6 +20,18 @@ typedef struct recmap_record {
     void *pin;       /* private */
 } recmap_record;
 
+/* What to do about bytes that are not a record, a record whose check fails (RECMAP_CORRUPT), and a
+ * record that a parser rejects (CORRUPT, FEATURE). All other errors are always raised: a file that
+ * cannot be read, or that is not the file that was indexed, concerns more than one record. */
+typedef enum recmap_on_bad_record {
+    RECMAP_ON_BAD_RECORD_ERROR = 0,      /* fail, naming the first one */
+    RECMAP_ON_BAD_RECORD_SKIP = 1,       /* an index numbers the good records and lists the damaged
+                                            ranges; a loader leaves it out, its batch is smaller */
+    RECMAP_ON_BAD_RECORD_SUBSTITUTE = 2, /* loaders only: the next good record of the epoch takes
+                                            its place too; for a row with a bad record, the next
+                                            good row */
+} recmap_on_bad_record;
+
 /* Releases the view and clears the record. Releasing a record twice, or a zeroed record, does
  * nothing. Threads: any. */
 RECMAP_API void recmap_record_release(recmap_record *record);

@@ -262,7 +262,9 @@ def _rebuild_call(words: list[str]) -> str:
         dtypes = {name: value or None for name, value in counts.items()}
         given.append(f"count={_quoted(dtypes if any(counts.values()) else list(counts))}")
     rest = (
-        (name, value) for name, value in options if name in ("missing", "framing", "on-corrupt")
+        (name, value)
+        for name, value in options
+        if name in ("missing-values", "framing", "on-bad-record")
     )
     given += [f"{name.replace('-', '_')}={_quoted(value)}" for name, value in rest]
     return f"recmap.open({', '.join(given)}, rebuild=True)"
@@ -299,7 +301,7 @@ def _words(command: str) -> list[str]:
 
 
 def _code(code: str) -> str:
-    """Translates ``--on-corrupt skip`` or ``recmap index --lift label`` to Python."""
+    """Translates ``--on-bad-record skip`` or ``recmap index --lift label`` to Python."""
     if code.startswith((".raw", ".element", "{.kind")):
         return _feature_code(code)
     if code in _NAMES:

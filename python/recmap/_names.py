@@ -6,14 +6,13 @@ import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
+from ._renamed import VALUES, current_arguments
+
 __all__ = ["SuggestsMethods", "near_names", "suggest_arguments"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _HAS_KEYWORDS = 0x08  # the flag of a function that takes any keywords
-
-# Arguments for the same purpose, of which a function takes one.
-_SYNONYMS = (("on_bad_record", "on_error", "on_corrupt"),)
 
 _NO_PROCESSES = "threads=...: recmap reads in threads, not in worker processes"
 
@@ -121,6 +120,8 @@ def _suggesting(
 
     @functools.wraps(function)
     def call(*values: Any, **named: Any) -> Any:
+        if not accepted.issuperset(named) or not VALUES.keys().isdisjoint(named):
+            named = current_arguments(_name_of(function), named, accepted)
         if not accepted.issuperset(named):
             called = type(values[0]) if function.__name__ == "__init__" else function
             name = next(name for name in named if name not in accepted)
@@ -128,6 +129,12 @@ def _suggesting(
         return function(*values, **named)
 
     return call
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    """What callers write: the class of a constructor, else the function."""
+    owner, _, name = function.__qualname__.rpartition(".")
+    return owner if name == "__init__" else function.__qualname__
 
 
 def _unknown(called: Any, name: str, accepted: frozenset[str], otherwise: str) -> TypeError:
@@ -140,9 +147,6 @@ def _advice(name: str, accepted: frozenset[str], otherwise: str) -> str:
     meant, code = _FOREIGN.get(name, (name, f"{name}=..."))
     if meant in accepted:
         return f": write {code}"
-    for synonym in (other for group in _SYNONYMS if name in group for other in group):
-        if synonym in accepted:
-            return f": write {synonym}=..."
     owner = _owner_of(meant)
     if owner:
         return f": {owner} takes {code}"

@@ -271,7 +271,7 @@ class Loader:
         last: int,
         threads: int,
         ahead: int,
-        on_error: int,
+        on_bad_record: int,
         readahead: int,
         parser: Parser | None,
         epoch_limit: int,

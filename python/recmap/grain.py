@@ -133,7 +133,7 @@ class DataSource:
         if self._parser is None:
             return [bytes(record) for record in self._dataset.gather(indices)]
         with self._dataset._advised(self._features or {}):
-            batch = self._dataset._parsed(indices, self._parser, "raise")
+            batch = self._dataset._parsed(indices, self._parser, "error")
         self._first_batch.check(batch)
         return rows_of(columns_of(batch))
 
@@ -421,7 +421,7 @@ class Batches(grain.MapDataset):
         if self._parser is None:
             return [bytes(record) for record in self._dataset.gather(numbers)]
         with self._dataset._advised(self._features or {}):
-            parsed = self._dataset._parsed(numbers, self._parser, "raise")
+            parsed = self._dataset._parsed(numbers, self._parser, "error")
         self._check_batch(index, parsed)
         return _with_lengths(columns_of(parsed))
 

@@ -345,7 +345,7 @@ def _form_of_rows(given: Any, rows: int | None, width: int) -> _Form:
 def _rows_of_a_batch(loader: Loader[Any]) -> int | None:
     """The static batch dimension, or None if batches differ in size."""
     arguments = loader._arguments
-    is_fixed = arguments["last"] in ("drop", "pad") and arguments["on_error"] != "skip"
+    is_fixed = arguments["last"] in ("drop", "pad") and arguments["on_bad_record"] != "skip"
     return loader._batch_size if is_fixed and not loader.order.batch_count else None
 
 

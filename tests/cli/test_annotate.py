@@ -212,7 +212,7 @@ class Files(Annotated):
         self.write(
             "s.npy", array("|S8", "s", [f"t{i % 2}".encode().ljust(8, b"\0") for i in numbers])
         )
-        self.annotate("--column", "s=s.npy", "--on", "number")
+        self.annotate("--column", "s=s.npy", "--by", "number")
         self.where("s == 't1'", range(1, COUNT, 2))
 
     def test_types_of_csv(self):
@@ -473,35 +473,37 @@ class Columns(Annotated):
         self.where("score >= 7", [*range(7, COUNT), COUNT + 1])
 
     ADVICE = (
-        "  give records without a value a default: `--default score=VALUE`, or use `--missing null`"
+        "  give records without a value a default: `--default score=VALUE`, or use "
+        "`--missing-values null`"
     )
 
     def test_missing_values_can_be_errors(self):
         self.write("s.csv", "number,score\n" + "".join(f"{i},{i}\n" for i in range(COUNT - 1)))
         column = ("--column", "score=s.csv")
         message = f's.csv: record {COUNT - 1} has no value for column "score"\n{self.ADVICE}'
-        self.fails(*column, "--missing", "error", err=message)
+        self.fails(*column, "--missing-values", "error", err=message)
         self.write("t.csv", "number,score\n" + "".join(f"{i},\n" for i in (3, 4)) + "5,1\n")
         message = f't.csv: record 0 has no value for column "score"\n{self.ADVICE}'
-        self.fails("--column", "score=t.csv", "--missing=error", err=message)
-        self.annotate(*column, "--missing", "error", "--default", "score=-1")
+        self.fails("--column", "score=t.csv", "--missing-values=error", err=message)
+        self.annotate(*column, "--missing-values", "error", "--default", "score=-1")
         self.where("score < 1", [0, COUNT - 1])
         result = self.run_recmap(
-            "annotate", "a.rmx", "--drop", "score", *column, "--missing", "null"
+            "annotate", "a.rmx", "--drop", "score", *column, "--missing-values", "null"
         )
         self.assertIn(f"column 'score' is null for 1 of {COUNT} records", result.err.decode())
         self.where("score is null", [COUNT - 1])
 
     def test_all_records_have_a_value(self):
         self.write("s.csv", "number,score\n" + "".join(f"{i},{i}\n" for i in range(COUNT)))
-        self.annotate("--missing", "error", "--column", "score=s.csv")
+        self.annotate("--missing-values", "error", "--column", "score=s.csv")
         self.where("score is null", [])
 
     def test_missing_must_be_a_choice(self):
         message = (
-            "annotate: invalid --missing 'drop': use error or null\n  try 'recmap annotate --help'"
+            "annotate: invalid --missing-values 'drop': use error or null\n"
+            "  try 'recmap annotate --help'"
         )
-        self.fails("--drop", "label", "--missing", "drop", err=message)
+        self.fails("--drop", "label", "--missing-values", "drop", err=message)
 
 
 class Lifts(Annotated):
@@ -882,7 +884,7 @@ class Errors(Annotated):
         self.fails(
             "--column",
             "s=s.npy",
-            "--on",
+            "--by",
             "id",
             err=(
                 "s.npy: an array has no ids: its values follow record numbers\n"
@@ -929,9 +931,9 @@ class Errors(Annotated):
             (["--column", "s"], "--column needs NAME=FILE, not 's'"),
             (["--column", "s="], "--column needs NAME=FILE, not 's='"),
             (["--rename", "=s"], "--rename needs OLD=NEW, not '=s'"),
-            (["--on", "x"], "invalid --by 'x': use id or number"),
+            (["--by", "x"], "invalid --by 'x': use id or number"),
             (["--drop", "label", "--default", "s=1"], "--default s: there is no --column s"),
-            (["--drop", "label", "--on", "id"], "--by needs --column"),
-            (["--drop", "label", "--missing", "null"], "--missing needs --column"),
+            (["--drop", "label", "--by", "id"], "--by needs --column"),
+            (["--drop", "label", "--missing-values", "null"], "--missing-values needs --column"),
         ):
             self.check_wrong("annotate", "a.rmx", *words, what=what)

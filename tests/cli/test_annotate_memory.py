@@ -55,7 +55,7 @@ class Memory(CliTest):
 
     def test_numbers_of_a_table(self):
         self.write_lines("a.csv", b"number,new\n", lambda i: f"{i},{i - 5}\n")
-        self.annotate("a.csv", "--on", "number")
+        self.annotate("a.csv", "--by", "number")
         self.check_last(f"new == {COUNT - 6}")
 
     def test_texts_and_nulls_of_json_lines(self):
@@ -68,7 +68,7 @@ class Memory(CliTest):
         self.write_lines("a.jsonl", b"", line)
         nulls = sum(1 for i in range(COUNT - 1) if i % 3)
         note = f"recmap: column 'new' is null for {nulls} of {COUNT} records\n"
-        self.annotate("a.jsonl", "--on", "number", note=note)
+        self.annotate("a.jsonl", "--by", "number", note=note)
         self.check_last("new == 'last'")
 
     def test_array(self):

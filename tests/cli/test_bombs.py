@@ -51,7 +51,7 @@ class Bombs(MemoryTest):
         self.assertLess(size, MIB)
         limit = 256 + 64 * size // MIB
         status, said, peak = self.run_measured(
-            "index", "--on-corrupt", "skip", "-o", "a.rmx", "a.gz"
+            "index", "--on-bad-record", "skip", "-o", "a.rmx", "a.gz"
         )
         self.assertEqual(status, 3, said)
         self.assertEqual(
@@ -84,7 +84,7 @@ class Bombs(MemoryTest):
         self.write("a.gz", gzip.compress((record + b"?") * (50 * MIB // 17), 9))
         size = os.path.getsize(self.path("a.gz"))
         status, said, peak = self.run_measured(
-            "index", "--on-corrupt", "skip", "-o", "a.rmx", "a.gz"
+            "index", "--on-bad-record", "skip", "-o", "a.rmx", "a.gz"
         )
         self.assertEqual(status, 3, said)
         limit = 256 + 256 * size // MIB

@@ -54,7 +54,7 @@ class Cache(CliTest):
 
     def test_info_counts_requests(self):
         """The digits are small, so a batch makes a request for each shard."""
-        found = json.loads(self.run_recmap("info", "--json", "a.rmx", "--batch", "100").out)
+        found = json.loads(self.run_recmap("info", "--json", "a.rmx", "--batch-size", "100").out)
         rows = {row["order"]: row for row in found["requests"]}
         self.assertEqual(list(rows), ["shuffled", "windowed", "sequential"])
         self.assertEqual(rows["shuffled"]["requests"], 18 * 4)
@@ -67,7 +67,7 @@ class Cache(CliTest):
         self.assertIn("windowed: recmap.Windowed(n, block=256, window=1)", out)
         self.assertEqual(self.server.requests, [])
         for wrong in ("0", "x", "-1"):
-            self.assertEqual(self.run_recmap("info", "a.rmx", "--batch", wrong).status, 2)
+            self.assertEqual(self.run_recmap("info", "a.rmx", "--batch-size", wrong).status, 2)
 
     def test_info_counts_no_requests_of_local_shards(self):
         self.run_recmap("index", self.path("served/train"), "-o", "local.rmx")

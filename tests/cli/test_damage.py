@@ -45,7 +45,7 @@ class AtIndexTime(CliTest):
         self.assertRegex(
             result.err.decode(),
             rf"^recmap: a: record {record} at byte {offset}: {reason}\n"
-            r"  [^\n]*--on-corrupt skip[^\n]*\n$",
+            r"  [^\n]*--on-bad-record skip[^\n]*\n$",
         )
         self.assertEqual(self.files(), ["a"])
 
@@ -54,7 +54,7 @@ class AtIndexTime(CliTest):
         number = count(len(places), "damaged place")
         self.index(
             "a",
-            "--on-corrupt",
+            "--on-bad-record",
             "skip",
             err=f"recmap: {number} skipped, "
             f"{count(total, 'byte')}; 'recmap info a.rmx' lists them\n",
@@ -199,7 +199,7 @@ class WhenRead(CliTest):
 
     def test_a_flipped_payload(self):
         self.write("s-1", flipped(self.read("s-1"), 7 * self.size + 20))
-        for access in ("map", "pread"):
+        for access in ("map", "read"):
             result = self.run_recmap("get", "s.rmx", "57", "--access", access)
             self.assertEqual((result.out, result.status), (b"", 3))
             self.assertRegex(

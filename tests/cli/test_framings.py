@@ -40,7 +40,7 @@ class FramingTest(CliTest):
         got = self.run_recmap("get", "x.rmx", *map(str, some), "--format", "tfrecord")
         self.assertEqual(got.out, tfrecord([due[i] for i in some]))
         read = self.run_recmap(
-            "get", "x.rmx", *map(str, some), "--format", "tfrecord", "--access", "pread"
+            "get", "x.rmx", *map(str, some), "--format", "tfrecord", "--access", "read"
         )
         self.assertEqual(read.out, got.out)
         order = self.run_recmap("order", "--shuffle", "--seed", "5", "x.rmx").out.split()
@@ -179,7 +179,7 @@ class Kinds(FramingTest):
             + gzip.compress(parts[2]),
         )
         self.assertEqual(self.run_recmap("index", "--framing", "lines", "a.gz").status, 3)
-        skip = ("--on-corrupt", "skip", "-o", "a.rmx")
+        skip = ("--on-bad-record", "skip", "-o", "a.rmx")
         self.run_recmap("index", *skip, "--framing", "lines", "a.gz")
         found = self.payloads("a.rmx")
         # Lines have no checks: the damaged member and everything after it is lost.
@@ -243,13 +243,13 @@ class Damage(FramingTest):
             "part-0",
             status=3,
             err=f"recmap: part-0: record 40 at byte {at}: {reason}\n  restore the file, or "
-            "index with `--on-corrupt skip` to number the good records and list the damage\n",
+            "index with `--on-bad-record skip` to number the good records and list the damage\n",
         )
         for threads in ("1", "3"):
             self.index(
                 "--framing",
                 "ofrecord",
-                "--on-corrupt",
+                "--on-bad-record",
                 "skip",
                 "--threads",
                 threads,
@@ -269,7 +269,7 @@ class Damage(FramingTest):
         self.index(
             "--framing",
             "fixed:2,3,1",
-            "--on-corrupt",
+            "--on-bad-record",
             "skip",
             "a.bin",
             "-o",
@@ -437,7 +437,7 @@ class Plugin(FramingTest):
         self.index(
             "--framing",
             self.plugin,
-            "--on-corrupt",
+            "--on-bad-record",
             "skip",
             "a.bin",
             "-o",

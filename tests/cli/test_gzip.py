@@ -80,7 +80,7 @@ class GzipTest(CliTest):
         everything = self.run_recmap("cat", "--format", "tfrecord", index)
         self.assertTrue(everything.out == tfrecord(due))
         some = random.Random(1).sample(range(len(due)), min(len(due), 9))
-        for access in ("map", "pread") if some else ():
+        for access in ("map", "read") if some else ():
             got = self.run_recmap(
                 "get", index, *map(str, some), "--format", "tfrecord", "--access", access
             )
@@ -99,14 +99,14 @@ class GzipTest(CliTest):
             self.write("a", file)
             self.write("b", file)
             with self.subTest(name, framing=framing):
-                for options in (["--threads", "1"], ["--threads", "3", "--on-corrupt", "skip"]):
+                for options in (["--threads", "1"], ["--threads", "3", "--on-bad-record", "skip"]):
                     words = [*self.options(framing, file), "-o", "x.rmx", *options, "a", "b"]
                     what = "without records" if file else "empty (0 bytes)"
                     self.index(*words, err="" if due else no_records("x.rmx", 2, what))
                     self.check_reads(due + due)
 
     def check_bad(self, name, file, error, kept, framing="tfrecord", exact=True):
-        """Indexing must fail with `error`; with --on-corrupt skip, these records are kept."""
+        """Indexing must fail with `error`; with --on-bad-record skip, these records are kept."""
         self.write("a", file)
         with self.subTest(name, framing=framing):
             strict = self.run_recmap("index", *self.options(framing, file), "-o", "x.rmx", "a")
@@ -121,7 +121,7 @@ class GzipTest(CliTest):
                     "x.rmx",
                     "--threads",
                     threads,
-                    "--on-corrupt",
+                    "--on-bad-record",
                     "skip",
                     "a",
                 )

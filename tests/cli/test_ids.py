@@ -125,7 +125,7 @@ class Ids(CliTest):
             err=(
                 f'recmap: a: record 1 at byte {start}: has no value of lifted feature "x"'
                 "\n  build the index with a default for such records: `--lift x=DEFAULT`, or with "
-                "`--missing null`\n"
+                "`--missing-values null`\n"
             ),
         )
         self.assertEqual(self.files(), ["a"])
@@ -194,7 +194,7 @@ class Ids(CliTest):
             example(label=[]),
             "label",
             "build the index with a default for such records: `--lift label=DEFAULT`, or with "
-            "`--missing null`",
+            "`--missing-values null`",
         )
 
 

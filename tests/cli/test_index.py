@@ -403,10 +403,10 @@ class BuildingAgain(CliTest):
             "recmap: no count of 'id' exceeds 1: its values are bytes, and each counts once; to "
             "count the numbers in them, give their type, as in --count id:uint8\n"
         )
-        self.index(*words, "--on-corrupt", "skip", "-o", "d/x.rmx", "d/a b@5.tf", err=warning)
+        self.index(*words, "--on-bad-record", "skip", "-o", "d/x.rmx", "d/a b@5.tf", err=warning)
         self.change("d/a b-00000-of-00005.tf")
         command = (
-            "recmap index --id id --lift n=3 --lift id --count id --count n --on-corrupt skip "
+            "recmap index --id id --lift n=3 --lift id --count id --count n --on-bad-record skip "
             "-o d/x.rmx 'd/a b@5.tf'"
         )
         info = self.build_again("d/x.rmx", command)

@@ -31,10 +31,10 @@ class Merging(CliTest):
         return names
 
     def test_the_bytes_are_those_of_one_build(self):
-        for words in ([], self.words, ["--on-corrupt", "skip"], ["--lift", "absent=7"]):
+        for words in ([], self.words, ["--on-bad-record", "skip"], ["--lift", "absent=7"]):
             note = "recmap: no record has the lifted feature 'absent': all have its default\n"
             note = note if "absent=7" in words else ""
-            lost = "--id id --lift label" if "--on-corrupt" in words else ""
+            lost = "--id id --lift label" if "--on-bad-record" in words else ""
             self.index("-o", "all.rmx", *words, *self.shards, err=note, lost=lost)
             parts = self.parts(*words, err=note, lost=lost)
             self.check("merge", "-o", "m.rmx", *parts, err="recmap: m.rmx: 5 records in 4 shards\n")
@@ -63,7 +63,7 @@ class Merging(CliTest):
         self.index(
             "-o",
             "all.rmx",
-            "--on-corrupt",
+            "--on-bad-record",
             "skip",
             *self.shards,
             err=(
@@ -75,7 +75,7 @@ class Merging(CliTest):
         for i in range(3):
             note = no_records("part-1.rmx") if i == 1 else ""
             self.index("-o", f"part-{i}.rmx", self.shards[i], err=note)
-        self.run_recmap("index", "--on-corrupt", "skip", "-o", "part-3.rmx", "d/s-3")
+        self.run_recmap("index", "--on-bad-record", "skip", "-o", "part-3.rmx", "d/s-3")
         self.run_recmap("merge", "-o", "m.rmx", *[f"part-{i}.rmx" for i in range(4)])
         self.assertEqual(self.read("m.rmx"), self.read("all.rmx"))
 

@@ -12,7 +12,7 @@ CASES = 1000 if os.environ.get("RECMAP_TEST_LONG") else 25
 
 class Mutated(CliTest):
     def commands(self, index):
-        for access in "map", "pread", "direct":
+        for access in "map", "read", "direct":
             yield "cat", "--access", access, index
             yield "get", "--access", access, index, "3", "0", "7"
         yield "info", index

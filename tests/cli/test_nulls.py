@@ -31,7 +31,7 @@ class Nulls(CliTest):
         self.write("a-1.tfrecord", tfrecord(records(COUNT, COUNT)))
 
     def lifted(self, *words):
-        lifts = ("--lift", "score", "--lift", "lang", "--missing", "null")
+        lifts = ("--lift", "score", "--lift", "lang", "--missing-values", "null")
         self.index("--id", "id", *lifts, *words)
 
     def where(self, expression, expected, path="a.rmx"):
@@ -56,7 +56,7 @@ class Lifted(Nulls):
         self.check("verify", "a.rmx", out="a.rmx: 10 of 10 records are good\n")
 
     def test_replacing_an_index_names_the_option_that_allows_nulls(self):
-        lost = "--lift score --lift lang --missing null"
+        lost = "--lift score --lift lang --missing-values null"
         self.lifted("-o", "a.rmx", "a-0.tfrecord")
         self.index("--id", "id", "-o", "a.rmx", "a-0.tfrecord", lost=lost)
         self.index("-o", "a.rmx", *lost.split(), "a-0.tfrecord", lost="--id id")
@@ -67,7 +67,9 @@ class Lifted(Nulls):
         data = bytearray(self.read("a-0.tfrecord"))
         data[20] ^= 1
         self.write("a-0.tfrecord", bytes(data))
-        command = "--on-corrupt skip --id id --lift score --lift lang --missing null -o a.rmx"
+        command = (
+            "--on-bad-record skip --id id --lift score --lift lang --missing-values null -o a.rmx"
+        )
         self.assertIn(command.encode(), self.run_recmap("get", "a.rmx", "0").err)
 
     def test_info(self):
@@ -135,27 +137,29 @@ class Lifted(Nulls):
         self.index("--id", "id", "-o", "a.rmx", "a-0.tfrecord")
         result = self.run_recmap("index", "--lift", "score", "a.rmx")
         self.assertEqual(result.status, 3)
-        lifts = ("--lift", "score", "--lift", "lang", "--missing", "null")
+        lifts = ("--lift", "score", "--lift", "lang", "--missing-values", "null")
         self.check("index", *lifts, "a.rmx", err="recmap: a.rmx: columns: 2 added\n")
         self.assertEqual(self.read("a.rmx"), self.read("all.rmx"))
 
     def test_missing_without_lifted_columns_is_refused(self):
         self.index("-o", "a.rmx", "a-0.tfrecord")
         before = self.read("a.rmx")
-        first = "--missing null needs --lift: it is about records without a lifted feature"
-        second = "--missing null needs lifted columns, and the index that is appended to has none"
+        first = "--missing-values null needs --lift: it is about records without a lifted feature"
+        second = (
+            "--missing-values null needs lifted columns, and the index that is appended to has none"
+        )
         for what, *arguments in (
             (first, "-o", "a.rmx", "a-0.tfrecord"),
             (first, "a.rmx"),
             (second, "--append", "-o", "a.rmx", "a-1.tfrecord"),
         ):
-            self.check_wrong("index", "--missing", "null", *arguments, what=what)
+            self.check_wrong("index", "--missing-values", "null", *arguments, what=what)
         self.assertEqual(self.read("a.rmx"), before)
-        self.index("--missing", "error", "-o", "a.rmx", "a-0.tfrecord")
+        self.index("--missing-values", "error", "-o", "a.rmx", "a-0.tfrecord")
 
     def test_a_feature_of_no_record(self):
         result = self.run_recmap(
-            "index", "--lift", "other", "--missing", "null", "-o", "a.rmx", "a-0.tfrecord"
+            "index", "--lift", "other", "--missing-values", "null", "-o", "a.rmx", "a-0.tfrecord"
         )
         self.assertEqual(result.status, 0)
         self.assertIn(b"no record has the lifted feature 'other': all have null", result.err)
@@ -171,7 +175,7 @@ class Lifted(Nulls):
     def test_an_index_without_nulls_is_that_of_before(self):
         self.write("b.tfrecord", tfrecord([example(label=i) for i in range(5)]))
         self.index("--lift", "label", "-o", "b.rmx", "b.tfrecord")
-        self.index("--lift", "label", "--missing", "null", "-o", "c.rmx", "b.tfrecord")
+        self.index("--lift", "label", "--missing-values", "null", "-o", "c.rmx", "b.tfrecord")
         self.assertEqual(self.read("b.rmx"), self.read("c.rmx"))
 
     def test_a_shuffled_copy_carries_nulls(self):

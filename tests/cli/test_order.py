@@ -136,7 +136,7 @@ class Orders(CliTest):
         numbers = Shuffle(DIGIT_COUNT, 7, 1).numbers()
         shuffled = [self.records[i] for i in numbers]
         order = ["d.rmx", "--shuffle", "--seed", "7", "--epoch", "1"]
-        for access in ("map", "pread"):
+        for access in ("map", "read"):
             self.check("cat", *order, "--access", access, out=b"".join(shuffled))
         framed = self.run_recmap("cat", *order, "--format", "tfrecord", "-o", "out.tfrecord")
         self.assertEqual((framed.err, framed.out, framed.status), (b"", b"", 0))
@@ -184,8 +184,8 @@ class Orders(CliTest):
                     "--seed=5",
                     f"--from={start}",
                     f"--rank={rank}",
-                    f"--world={world}",
-                    f"--batch={batch}",
+                    f"--world-size={world}",
+                    f"--batch-size={batch}",
                     f"--last={last}",
                 ]
                 self.check("order", "d.rmx", *words, out=lines(numbers))
@@ -206,16 +206,16 @@ class Orders(CliTest):
         seen = []
         for rank in range(3):
             seen += self.run_recmap(
-                *words, f"--rank={rank}", "--world=3", "--batch=50", "--count=200"
+                *words, f"--rank={rank}", "--world-size=3", "--batch-size=50", "--count=200"
             ).out.split()
         for rank in range(2):
             seen += self.run_recmap(
-                *words, f"--rank={rank}", "--world=2", "--batch=64", "--from=600"
+                *words, f"--rank={rank}", "--world-size=2", "--batch-size=64", "--from=600"
             ).out.split()
         self.assertEqual(sorted(map(int, seen)), list(range(DIGIT_COUNT)))
 
     def test_keep_is_what_ranks_do(self):
-        words = ["order", "d.rmx", "--from=1790", "--rank=1", "--world=2", "--batch=2"]
+        words = ["order", "d.rmx", "--from=1790", "--rank=1", "--world-size=2", "--batch-size=2"]
         self.check(*words, out="1792\n1793\n1796\n")
         self.check(*words, "--last=keep", out="1792\n1793\n1796\n")
 
@@ -285,7 +285,7 @@ class SmallOrders(CliTest):
         for words in (
             [],
             ["--shuffle"],
-            ["--shuffle", "--rank=0", "--world=2", "--batch=3", "--last=pad"],
+            ["--shuffle", "--rank=0", "--world-size=2", "--batch-size=3", "--last=pad"],
         ):
             for command in (["order"], ["cat"], ["cat", "--format=number"]):
                 self.check(*command, "a.rmx", *words, out="")
@@ -380,12 +380,14 @@ class WrongOrders(CliTest):
     def test_options_that_require_others(self):
         for option in ("seed", "epoch"):
             self.check_both(f"--{option}=1", what=f"--{option} requires --shuffle")
-        ranks = ["--rank=0", "--world=2", "--batch=1"]
+        ranks = ["--rank=0", "--world-size=2", "--batch-size=1"]
         for words in (ranks[:1], ranks[1:2], ranks[2:], ranks[:2], ranks[1:], ranks[::2]):
             self.check_both(
-                *words, "--last=pad", what="--rank, --world and --batch must be given together"
+                *words,
+                "--last=pad",
+                what="--rank, --world-size and --batch-size must be given together",
             )
-        self.check_both("--last=drop", what="--last requires --rank, --world and --batch")
+        self.check_both("--last=drop", what="--last requires --rank, --world-size and --batch-size")
         for word in ("--from=1", "--count=1", *ranks, "--last=keep"):
             others = [other for other in ranks if other != word]
             words = [word, *(others if word in (*ranks, "--last=keep") else [])]
@@ -400,17 +402,22 @@ class WrongOrders(CliTest):
     def test_values(self):
         self.check_both(
             "--rank=2",
-            "--world=2",
-            "--batch=1",
-            what="--rank must be less than --world, not 2 of 2",
+            "--world-size=2",
+            "--batch-size=1",
+            what="--rank must be less than --world-size, not 2 of 2",
         )
-        self.check_both("--rank=0", "--world=0", "--batch=1", what="--world must be at least 1")
-        self.check_both("--rank=0", "--world=1", "--batch=0", what="--batch must be at least 1")
+        self.check_both(
+            "--rank=0", "--world-size=0", "--batch-size=1", what="--world-size must be at least 1"
+        )
+        self.check_both(
+            "--rank=0", "--world-size=1", "--batch-size=0", what="--batch-size must be at least 1"
+        )
         self.check_both("--last=none", what="invalid --last 'none': use keep, drop or pad")
         self.check_both("--last=", what="invalid --last '': use keep, drop or pad")
         self.check_both("--from=4", what="--from must be at most 3, the number of records, not 4")
         self.check_both(
-            "--world=4294967296", what="--world must be at most 4294967295, not 4294967296"
+            "--world-size=4294967296",
+            what="--world-size must be at most 4294967295, not 4294967296",
         )
         for name in ("seed", "epoch", "from", "count", "rank", "world", "batch"):
             self.check_both(
@@ -432,8 +439,8 @@ class WrongOrders(CliTest):
                 command,
                 "a.rmx",
                 "--rank=0",
-                "--world=2",
-                f"--batch={2**62}",
+                "--world-size=2",
+                f"--batch-size={2**62}",
                 status=2,
                 err=f"recmap: batches of {2**62} records on 2 ranks are too large\n",
             )

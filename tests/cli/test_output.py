@@ -171,7 +171,7 @@ class Formats(CliTest):
             resource.setrlimit(resource.RLIMIT_AS, (80 << 20, 80 << 20))
 
         mapping = b"cannot map the file: Cannot allocate memory"
-        for access, warning in (("map", mapping), ("pread", b"")):
+        for access, warning in (("map", mapping), ("read", b"")):
             result = self.run_recmap("cat", "big.rmx", "--access", access, preexec_fn=limit)
             self.assertEqual((result.err.count(b"\n"), result.status), (2 if warning else 0, 0))
             self.assertIn(warning, result.err)
@@ -180,7 +180,7 @@ class Formats(CliTest):
     def test_pread_maps_nothing(self):
         self.write("big", tfrecord([b"x" * 100000]) * 50)
         self.index("big")
-        for access, is_mapped in (("map", True), ("pread", False)):
+        for access, is_mapped in (("map", True), ("read", False)):
             process = subprocess.Popen(
                 [COMMAND, "cat", "big.rmx", "--access", access],
                 cwd=self.folder,

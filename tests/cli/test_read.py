@@ -31,7 +31,7 @@ class Digits(CliTest):
     def test_all_records(self):
         self.assertEqual(self.payloads("digits.rmx"), self.records)
         self.check("cat", "digits.rmx", out=b"".join(self.records))
-        for access in ("map", "read", "direct", "pread", "auto"):
+        for access in ("map", "read", "direct", "auto"):
             self.check("cat", "digits.rmx", "--access", access, out=b"".join(self.records))
         self.check("cat", "digits.rmx", "--check", "header", out=b"".join(self.records))
 

@@ -13,10 +13,10 @@ RELEASES = os.path.join(ROOT, "tests", "cli", "releases")
 LIFTS = ("--id", "id", "--lift", "label", "--lift", "score", "--lift", "lang")
 INDEXES = {
     "plain": (*LIFTS, "--count", "tokens", "plain-0.tfrecord", "plain-1.tfrecord"),
-    "nulls": (*LIFTS, "--missing", "null", "nulls.tfrecord"),
+    "nulls": (*LIFTS, "--missing-values", "null", "nulls.tfrecord"),
     "annotated": ("--id", "id", "plain-0.tfrecord"),
     "zipped": ("--framing", "lines", "zipped.gz"),
-    "damaged": ("--on-corrupt", "skip", "damaged.tfrecord"),
+    "damaged": ("--on-bad-record", "skip", "damaged.tfrecord"),
     "lines": ("--framing", "lines", "lines.txt"),
     "fixed": ("--framing", "fixed:4,4,0", "fixed.bin"),
     "samples": ("--framing", "tar", "samples.tar"),

@@ -504,7 +504,7 @@ class Report(ReportTest):
         data = bytearray(tfrecord([example(n=i) for i in range(20)]))
         data[20] ^= 1
         self.write("a.tfrecord", bytes(data))
-        result = self.run_recmap("index", "-o", "a.rmx", "--on-corrupt", "skip", "a.tfrecord")
+        result = self.run_recmap("index", "-o", "a.rmx", "--on-bad-record", "skip", "a.tfrecord")
         self.assertEqual(result.status, 0, result)
         page = self.page("a.rmx", count=19)
         self.assertIn("damaged places1\n", page.sections["totals"])
@@ -514,7 +514,7 @@ class Report(ReportTest):
         for i in range(20):
             data[i * len(data) // 20 + 12] ^= 1
         self.write("a.tfrecord", bytes(data) * 200)
-        self.run_recmap("index", "-o", "a.rmx", "--on-corrupt", "skip", "a.tfrecord")
+        self.run_recmap("index", "-o", "a.rmx", "--on-bad-record", "skip", "a.tfrecord")
         source = self.run_recmap("report", "a.rmx").out
         marks = re.search(rb'<path class="bad" d="([^"]*)"', source)[1]
         self.assertLessEqual(marks.count(b"M"), 1000)

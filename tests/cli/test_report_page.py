@@ -27,7 +27,7 @@ class ReportPage(BrowserTest):
         data[len(data) // 2] ^= 1
         self.write("a.tfrecord", data)
         self.index(
-            "--on-corrupt", "skip", "--lift", "label", "-o", "a.rmx", "a.tfrecord",
+            "--on-bad-record", "skip", "--lift", "label", "-o", "a.rmx", "a.tfrecord",
             err="recmap: 1 damaged place skipped, 4574 bytes; 'recmap info a.rmx' lists them\n",
         )  # fmt: skip
         self.check(

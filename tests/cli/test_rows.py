@@ -66,7 +66,7 @@ class Rows(CliTest):
         for first in range(5):
             self.order(*CHUNKED, f"--from={first}", out="".join(ROWS[first:]))
             self.order(*CHUNKED, f"--from={first}", "--count=1", out="".join(ROWS[first:][:1]))
-        ranks = ["--world=2", "--batch=1"]
+        ranks = ["--world-size=2", "--batch-size=1"]
         for rank in (0, 1):
             self.order(*CHUNKED, *ranks, f"--rank={rank}", out="".join(ROWS[rank::2]))
         last = ["--from=1", *ranks, "--rank=1", "--last"]

@@ -263,13 +263,13 @@ class Damage(CliTest):
             "a.tar",
             status=3,
             err=f"recmap: a.tar: record {good} at byte {at}: {reason}\n  restore the file, or "
-            "index with `--on-corrupt skip` to number the good records and list the damage\n",
+            "index with `--on-bad-record skip` to number the good records and list the damage\n",
         )
         for threads in ("1", "3"):
             self.index(
                 "--framing",
                 "tar",
-                "--on-corrupt",
+                "--on-bad-record",
                 "skip",
                 "--threads",
                 threads,
@@ -389,7 +389,7 @@ class Damage(CliTest):
         for file in (gzip.compress(self.data) + b"x", gzip.compress(self.data) + b"\x1f\x8b"):
             self.write("a.tar", file)
             self.run_recmap(
-                "index", "--framing", "tar", "--on-corrupt", "skip", "-o", "a.rmx", "a.tar"
+                "index", "--framing", "tar", "--on-bad-record", "skip", "-o", "a.rmx", "a.tar"
             )
             self.assertEqual(self.payloads("a.rmx"), self.due)
             self.check(

@@ -431,9 +431,9 @@ class WrongUsage(CliTest):
         self.check_wrong(
             "index",
             "a.tfrecord",
-            "--on-corrupt",
+            "--on-bad-record",
             "stop",
-            what="invalid --on-corrupt 'stop': use raise or skip",
+            what="invalid --on-bad-record 'stop': use raise or skip",
         )
         self.check_wrong(
             "index",

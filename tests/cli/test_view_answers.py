@@ -356,7 +356,7 @@ class Answers(ViewTest):
         shard = bytearray(tfrecord([example(label=i) for i in range(9)]))
         shard[len(shard) // 2] ^= 1
         self.write("a<b>.tfrecord", bytes(shard))
-        self.run_recmap("index", "--on-corrupt", "skip", "-o", "a.rmx", "a<b>.tfrecord")
+        self.run_recmap("index", "--on-bad-record", "skip", "-o", "a.rmx", "a<b>.tfrecord")
         self.start(count=8)
         answer = self.ask("damage")
         (place,) = answer["places"]

@@ -242,7 +242,7 @@ class Browser(BrowserTest, ViewTest):
         data[1_100_000] ^= 1
         self.write("a.tfrecord", data)
         self.index(
-            "--on-corrupt", "skip", "-o", "a.rmx", "a.tfrecord",
+            "--on-bad-record", "skip", "-o", "a.rmx", "a.tfrecord",
             err="recmap: 1 damaged place skipped, 4037 bytes; 'recmap info a.rmx' lists them\n",
         )  # fmt: skip
         self.start(count=299)

@@ -185,13 +185,13 @@ DIR *opendir(const char *path) {
 }
 
 /* glibc's glob frees names twice when memory runs out in it: spared. */
-int glob(const char *restrict pattern, int flags, int (*on_error)(const char *, int),
+int glob(const char *restrict pattern, int flags, int (*on_bad_record)(const char *, int),
          glob_t *restrict matches) {
     static int (*real)(const char *, int, int (*)(const char *, int), glob_t *);
     NEXT(real, "glob");
     bool was_inside = is_inside;
     is_inside = true;
-    int result = real(pattern, flags, on_error, matches);
+    int result = real(pattern, flags, on_bad_record, matches);
     is_inside = was_inside;
     return result;
 }

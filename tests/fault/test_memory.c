@@ -75,7 +75,7 @@ static recmap_status rebuild_with_threads(struct session *session, recmap_error 
 static recmap_status skip_damage(struct session *session, recmap_error *error) {
     recmap_index_builder *builder = NULL;
     recmap_index_options options = fixture_options();
-    options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    options.on_bad_record = RECMAP_ON_BAD_RECORD_SKIP;
     recmap_index_summary summary;
     recmap_status status = recmap_index_builder_create(&builder, skipped, &options, error);
     if (status == RECMAP_OK) status = recmap_index_builder_add_shard(builder, damaged, error);

@@ -84,7 +84,7 @@ static recmap_status load_all(const struct fixture *data, const char **problem,
     recmap_batch *batch = NULL;
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     options.batch_size = BATCH;
-    options.bad_record = RECMAP_BAD_RECORD_SKIP;
+    options.on_bad_record = RECMAP_ON_BAD_RECORD_SKIP;
     options.epoch_limit = 1;
     recmap_status status = recmap_dataset_open(&dataset, data->index, NULL, error);
     if (status != RECMAP_OK) return status;
@@ -115,7 +115,7 @@ static recmap_status build_all(const struct fixture *data, recmap_error *error) 
     recmap_index_summary summary;
     char path[PATH_LIMIT + 8];
     snprintf(path, sizeof path, "%s/new.rmx", data->folder);
-    options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    options.on_bad_record = RECMAP_ON_BAD_RECORD_SKIP;
     recmap_status status = recmap_index_builder_create(&builder, path, &options, error);
     for (size_t i = 0; i < FIXTURE_SHARDS && status == RECMAP_OK; i++)
         status = recmap_index_builder_add_shard(builder, data->shards[i], error);

@@ -71,7 +71,7 @@ static void scan_file(const char *path, const uint8_t *data, size_t size, uint8_
     recmap_progress totals = {0};
     struct scan_options options = {
         .thread_count = 1 + (mode >> 1) % 4,
-        .on_corrupt = skips ? RECMAP_ON_CORRUPT_SKIP : RECMAP_ON_CORRUPT_RAISE,
+        .on_bad_record = skips ? RECMAP_ON_BAD_RECORD_SKIP : RECMAP_ON_BAD_RECORD_ERROR,
         .extractor = nothing,
         .segment_size = 16 + (uint64_t)segment * 4,
         .totals = &totals,

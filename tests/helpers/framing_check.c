@@ -226,7 +226,7 @@ static void scan_file(struct scan_state *state, const struct framing *framing, c
     struct scan_options options = {
         .form = {.framing = framing, .compression = RECMAP_COMPRESSION_NONE},
         .thread_count = how->thread_count,
-        .on_corrupt = how->skips ? RECMAP_ON_CORRUPT_SKIP : RECMAP_ON_CORRUPT_RAISE,
+        .on_bad_record = how->skips ? RECMAP_ON_BAD_RECORD_SKIP : RECMAP_ON_BAD_RECORD_ERROR,
         .extractor = nothing,
         .segment_size = how->segment_size,
         .totals = &totals,

@@ -271,7 +271,7 @@ static recmap_index_options options_of(size_t kind) {
     options.lifts = samples_lifts;
     options.lift_count = SAMPLE_LIFTS;
     options.extract = samples_extract;
-    options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    options.on_bad_record = RECMAP_ON_BAD_RECORD_SKIP;
     options.thread_count = 1;
     return options;
 }

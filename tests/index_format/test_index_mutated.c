@@ -226,7 +226,7 @@ static void load_records(struct use *use) {
     recmap_batch *batch = NULL;
     options.batch_size = 1 + rng_below(&use->random, 40);
     options.thread_count = 1 + (unsigned)rng_below(&use->random, 2);
-    options.bad_record = (recmap_bad_record)rng_below(&use->random, 3);
+    options.on_bad_record = (recmap_on_bad_record)rng_below(&use->random, 3);
     options.readahead = (recmap_readahead)rng_below(&use->random, 3);
     options.parser = rng_one_in(&use->random, 3) ? make_parser() : NULL;
     require(recmap_loader_create(&loader, use->dataset, order, &options, &error) == RECMAP_OK,

@@ -33,7 +33,7 @@ recmap_index_options known_index_options(const struct known *set) {
     options.lift_count = KNOWN_COLUMNS;
     options.counted_features = counted;
     options.counted_feature_count = sizeof counted / sizeof *counted;
-    if (set->damage_count) options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    if (set->damage_count) options.on_bad_record = RECMAP_ON_BAD_RECORD_SKIP;
     return options;
 }
 

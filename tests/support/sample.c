@@ -19,7 +19,7 @@ recmap_index_options sample_options(void) {
     options.id_feature = "id";
     options.lifts = lifts;
     options.lift_count = SAMPLE_COLUMNS;
-    options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    options.on_bad_record = RECMAP_ON_BAD_RECORD_SKIP;
     return options;
 }
 

@@ -13,7 +13,7 @@
 enum {
     OPTION_COLUMN = ARGS_LONG,
     OPTION_DEFAULT,
-    OPTION_ON,
+    OPTION_BY,
     OPTION_DROP,
     OPTION_RENAME,
     OPTION_MISSING,
@@ -22,9 +22,8 @@ enum {
 
 static const struct option options[] = {{"column", required_argument, NULL, OPTION_COLUMN},
                                         {"default", required_argument, NULL, OPTION_DEFAULT},
-                                        {"missing", required_argument, NULL, OPTION_MISSING},
-                                        {"on", required_argument, NULL, OPTION_ON},
-                                        {"by", required_argument, NULL, OPTION_ON},
+                                        {"missing-values", required_argument, NULL, OPTION_MISSING},
+                                        {"by", required_argument, NULL, OPTION_BY},
                                         {"unmatched", required_argument, NULL, OPTION_UNMATCHED},
                                         {"drop", required_argument, NULL, OPTION_DROP},
                                         {"rename", required_argument, NULL, OPTION_RENAME},
@@ -42,7 +41,7 @@ struct annotate_job {
     struct change *changes; /* malloc'ed */
     size_t change_count;
     recmap_key key;
-    bool refuses_missing, has_missing;     /* --missing */
+    bool refuses_missing, has_missing;     /* --missing-values */
     bool ignores_unmatched, has_unmatched; /* --unmatched */
     struct progress_bar progress;
 };
@@ -79,7 +78,9 @@ static int set_missing(struct annotate_job *job, const char *text) {
     job->has_missing = true;
     if (!strcmp(text, "error")) job->refuses_missing = true;
     else if (!strcmp(text, "null")) job->refuses_missing = false;
-    else return args_usage_error(&job->args, "invalid --missing '%s': use error or null", text);
+    else
+        return args_usage_error(&job->args, "invalid --missing-values '%s': use error or null",
+                                text);
     return 0;
 }
 
@@ -93,7 +94,7 @@ static int set_unmatched(struct annotate_job *job, const char *text) {
 
 /* Applies an option and its argument. */
 static int set_option(struct annotate_job *job, int option, char *argument) {
-    if (option == OPTION_ON) return set_key(job, argument);
+    if (option == OPTION_BY) return set_key(job, argument);
     if (option == OPTION_MISSING) return set_missing(job, argument);
     if (option == OPTION_UNMATCHED) return set_unmatched(job, argument);
     return add_change(job, option, argument);
@@ -131,12 +132,12 @@ static int check_defaults(const struct annotate_job *job) {
     return 0;
 }
 
-/* --by, --missing and --unmatched are about the values of new columns. */
+/* --by, --missing-values and --unmatched are about the values of new columns. */
 static int check_column_options(const struct annotate_job *job) {
     if (count_changes(job, OPTION_COLUMN)) return 0;
     if (job->key != RECMAP_KEY_AUTO) return args_usage_error(&job->args, "--by needs --column");
     if (job->has_unmatched) return args_usage_error(&job->args, "--unmatched needs --column");
-    return job->has_missing ? args_usage_error(&job->args, "--missing needs --column") : 0;
+    return job->has_missing ? args_usage_error(&job->args, "--missing-values needs --column") : 0;
 }
 
 static recmap_status apply(recmap_annotation *annotation, const struct annotate_job *job,
@@ -254,13 +255,13 @@ static const char help[] =
     "                           each record; repeatable\n"
     "      --default NAME=VALUE\n"
     "                           the value of column NAME for records without a value; without\n"
-    "                           it, see --missing\n"
-    "      --missing error|null\n"
+    "                           it, see --missing-values\n"
+    "      --missing-values error|null\n"
     "                           a record without a value of a column without a default is an\n"
     "                           error, or its value is null; default: null\n"
     "      --by id|number       the field of FILE that names the record; default: id, if FILE\n"
     "                           has it, else number\n"
-    "      --on id|number       the same as --by\n"
+    "      --by id|number       the same as --by\n"
     "      --unmatched error|ignore\n"
     "                           a row whose key no record has is an error (default), or left\n"
     "                           out\n"

@@ -17,13 +17,14 @@
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
 #include "terminal/progress_bar.h"
+#include "terminal/renamed.h"
 
 enum {
     OPTION_ID = ARGS_LONG,
     OPTION_LIFT,
     OPTION_COUNT,
     OPTION_THREADS,
-    OPTION_ON_CORRUPT,
+    OPTION_ON_BAD_RECORD,
     OPTION_APPEND,
     OPTION_FRAMING,
     OPTION_COMPRESSION,
@@ -41,7 +42,7 @@ struct index_job {
     const char *path;            /* of the index */
     char path_buffer[PATH_SIZE]; /* holds the default path */
     bool appends;
-    bool only_lifts; /* no option but --lift and --missing was given */
+    bool only_lifts; /* no option but --lift and --missing-values was given */
     bool missing_is_null;
     const char *split;
     recmap_sets sets;
@@ -57,10 +58,10 @@ static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
     {"id", required_argument, NULL, OPTION_ID},
     {"lift", required_argument, NULL, OPTION_LIFT},
-    {"missing", required_argument, NULL, OPTION_MISSING},
+    {"missing-values", required_argument, NULL, OPTION_MISSING},
     {"count", required_argument, NULL, OPTION_COUNT},
     {"threads", required_argument, NULL, OPTION_THREADS},
-    {"on-corrupt", required_argument, NULL, OPTION_ON_CORRUPT},
+    {"on-bad-record", required_argument, NULL, OPTION_ON_BAD_RECORD},
     {"from-idx", required_argument, NULL, OPTION_FROM_IDX},
     {"append", no_argument, NULL, OPTION_APPEND},
     {"framing", required_argument, NULL, OPTION_FRAMING},
@@ -119,7 +120,9 @@ static int add_counted(struct index_job *job, char *argument) {
 static int set_missing(struct index_job *job, const char *text) {
     if (!strcmp(text, "error")) job->missing_is_null = false;
     else if (!strcmp(text, "null")) job->missing_is_null = true;
-    else return args_usage_error(&job->args, "invalid --missing '%s': use error or null", text);
+    else
+        return args_usage_error(&job->args, "invalid --missing-values '%s': use error or null",
+                                text);
     return 0;
 }
 
@@ -132,11 +135,11 @@ static void set_nullable(struct index_job *job) {
 
 static int check_missing(const struct index_job *job) {
     if (!job->missing_is_null || job->options.lift_count) return 0;
-    return args_usage_error(&job->args, job->appends
-                                            ? "--missing null needs lifted columns, and the index "
-                                              "that is appended to has none"
-                                            : "--missing null needs --lift: it is about records "
-                                              "without a lifted feature");
+    return args_usage_error(
+        &job->args, job->appends ? "--missing-values null needs lifted columns, and the index "
+                                   "that is appended to has none"
+                                 : "--missing-values null needs --lift: it is about records "
+                                   "without a lifted feature");
 }
 
 static int set_threads(struct index_job *job, const char *text) {
@@ -150,10 +153,13 @@ static int set_memory_limit(struct index_job *job, const char *text) {
     return args_size(&job->args, "--memory-limit", text, &job->options.memory_limit) ? 0 : 2;
 }
 
-static int set_on_corrupt(struct index_job *job, const char *text) {
-    if (!strcmp(text, "raise")) job->options.on_corrupt = RECMAP_ON_CORRUPT_RAISE;
-    else if (!strcmp(text, "skip")) job->options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
-    else return args_usage_error(&job->args, "invalid --on-corrupt '%s': use raise or skip", text);
+static int set_on_bad_record(struct index_job *job, const char *text) {
+    text = renamed_value(text);
+    if (!strcmp(text, "error")) job->options.on_bad_record = RECMAP_ON_BAD_RECORD_ERROR;
+    else if (!strcmp(text, "skip")) job->options.on_bad_record = RECMAP_ON_BAD_RECORD_SKIP;
+    else
+        return args_usage_error(&job->args, "invalid --on-bad-record '%s': use error or skip",
+                                text);
     return 0;
 }
 
@@ -192,7 +198,7 @@ static int set_option(struct index_job *job, int option) {
     case OPTION_MISSING: return set_missing(job, optarg);
     case OPTION_COUNT: return add_counted(job, optarg);
     case OPTION_THREADS: return set_threads(job, optarg);
-    case OPTION_ON_CORRUPT: return set_on_corrupt(job, optarg);
+    case OPTION_ON_BAD_RECORD: return set_on_bad_record(job, optarg);
     case OPTION_MEMORY_LIMIT: return set_memory_limit(job, optarg);
     case OPTION_FRAMING: return set_framing(job, optarg);
     case OPTION_FROM_IDX: job->options.idx_folder = optarg; return 0;
@@ -465,8 +471,8 @@ static const char help[] =
     "      --id FEATURE         make records findable by this bytes or int64 feature\n"
     "      --lift FEATURE[=DEFAULT]\n"
     "                           copy this feature (one value per record) into a column of the\n"
-    "                           index; a record without it gets DEFAULT, or see --missing\n"
-    "      --missing error|null\n"
+    "                           index; a record without it gets DEFAULT, or see --missing-values\n"
+    "      --missing-values error|null\n"
     "                           a record without a lifted feature that has no default is an\n"
     "                           error (default), or has a null\n"
     "      --count FEATURE[:DTYPE]\n"
@@ -476,7 +482,7 @@ static const char help[] =
     "                           type in its value of bytes; a record without it counts 0\n"
     "      --access read        read the shards instead of mapping them\n"
     "      --threads N          number of threads; 0 (default): one per core, for URLs at least 4\n"
-    "      --on-corrupt raise|skip\n"
+    "      --on-bad-record error|skip\n"
     "                           raise (default): stop at the first damaged record\n"
     "                           skip: index the good records and list the damage in the index\n"
     "      --framing F          how records are stored in the files:\n"

@@ -20,7 +20,7 @@ enum { DAMAGE_SHOWN_MAX = 20 };
 
 static const struct option options[] = {{"shards", no_argument, NULL, OPTION_SHARDS},
                                         {"json", no_argument, NULL, OPTION_JSON},
-                                        {"batch", required_argument, NULL, OPTION_BATCH},
+                                        {"batch-size", required_argument, NULL, OPTION_BATCH},
                                         ARGS_INDEX_OPTIONS,
                                         ARGS_SELECTION_OPTIONS,
                                         {NULL, 0, NULL, 0}};
@@ -227,9 +227,10 @@ static int read_options(struct info_request *request, struct args *args) {
         if (option == ARGS_STOP) return args->exit_status;
         if (option == OPTION_SHARDS) request->with_shards = true;
         else if (option == OPTION_JSON) request->as_json = true;
-        else if (!args_number(args, "--batch", optarg, BATCH_MAX, &request->batch_size)) return 2;
+        else if (!args_number(args, "--batch-size", optarg, BATCH_MAX, &request->batch_size))
+            return 2;
     }
-    if (!request->batch_size) return args_usage_error(args, "--batch must be at least 1");
+    if (!request->batch_size) return args_usage_error(args, "--batch-size must be at least 1");
     if (args->operand_count > 1) return args_usage_error(args, "only one index can be given");
     return ARGS_END;
 }
@@ -262,7 +263,7 @@ static const char help[] =
     "requests an epoch makes, by its order.\n" HELP_SHARDS "\n"
     "      --shards           also list the shards: first record, records, bytes, path\n"
     "      --json             print one JSON document\n"
-    "      --batch B          requests: the records of a batch; default: 256\n"
+    "      --batch-size B          requests: the records of a batch; default: 256\n"
     "      --framing ./MY.so  load the custom framing of the shards\n"
     "      --index NAME.rmx   open a selection (.rmv) with this index, if it was moved\n"
     "      --storage K=V      for an index in a remote store: endpoint, key, ...; repeatable\n"

@@ -64,7 +64,7 @@ static void add_lost_columns(struct option_words *words, const recmap_dataset *d
         add_words(words, "--lift", column.name, "=", column.default_value);
         has_nulls |= column.null_count != 0;
     }
-    if (has_nulls) add_words(words, "--missing", "null", "", NULL);
+    if (has_nulls) add_words(words, "--missing-values", "null", "", NULL);
 }
 
 static void add_lost_counts(struct option_words *words, const recmap_dataset *dataset,

@@ -6,11 +6,11 @@
 enum { SHUFFLE = ORDER_OPTIONS_FIRST, SEED, EPOCH, FROM, COUNT, RANK, WORLD, BATCH, LAST };
 
 static const struct option rows[] = {
-    {"shuffle", no_argument, NULL, SHUFFLE},   {"seed", required_argument, NULL, SEED},
-    {"epoch", required_argument, NULL, EPOCH}, {"from", required_argument, NULL, FROM},
-    {"count", required_argument, NULL, COUNT}, {"rank", required_argument, NULL, RANK},
-    {"world", required_argument, NULL, WORLD}, {"batch", required_argument, NULL, BATCH},
-    {"last", required_argument, NULL, LAST},   {NULL, 0, NULL, 0}};
+    {"shuffle", no_argument, NULL, SHUFFLE},        {"seed", required_argument, NULL, SEED},
+    {"epoch", required_argument, NULL, EPOCH},      {"from", required_argument, NULL, FROM},
+    {"count", required_argument, NULL, COUNT},      {"rank", required_argument, NULL, RANK},
+    {"world-size", required_argument, NULL, WORLD}, {"batch-size", required_argument, NULL, BATCH},
+    {"last", required_argument, NULL, LAST},        {NULL, 0, NULL, 0}};
 
 static unsigned bit(int option) {
     return 1U << (option - SHUFFLE);
@@ -76,15 +76,16 @@ int order_options_check(const struct order_options *options, bool has_rows,
         return args_usage_error(args, "%s requires --shuffle",
                                 given & bit(SEED) ? "--seed" : "--epoch");
     if (given & ranks && (given & ranks) != ranks)
-        return args_usage_error(args, "--rank, --world and --batch must be given together");
-    if (given & bit(LAST) && !(given & ranks))
-        return args_usage_error(args, "--last requires --rank, --world and --batch");
-    if (!options->world_size) return args_usage_error(args, "--world must be at least 1");
-    if (!options->batch_size) return args_usage_error(args, "--batch must be at least 1");
-    if (options->rank >= options->world_size)
         return args_usage_error(args,
-                                "--rank must be less than --world, not %" PRIu64 " of %" PRIu64,
-                                options->rank, options->world_size);
+                                "--rank, --world-size and --batch-size must be given together");
+    if (given & bit(LAST) && !(given & ranks))
+        return args_usage_error(args, "--last requires --rank, --world-size and --batch-size");
+    if (!options->world_size) return args_usage_error(args, "--world-size must be at least 1");
+    if (!options->batch_size) return args_usage_error(args, "--batch-size must be at least 1");
+    if (options->rank >= options->world_size)
+        return args_usage_error(
+            args, "--rank must be less than --world-size, not %" PRIu64 " of %" PRIu64,
+            options->rank, options->world_size);
     return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <recmap/framing.h>
 
 #include "terminal/message.h"
+#include "terminal/renamed.h"
 #include "terminal/suggest.h"
 
 enum { OPTION_HELP = 1000, OPTION_CHECK };
@@ -113,8 +114,7 @@ static int option_error(const struct args *args) {
 
 static bool set_access(struct args *args, const char *text) {
     if (!strcmp(text, "map")) args->dataset_options.access = RECMAP_ACCESS_MAP;
-    else if (!strcmp(text, "read") || !strcmp(text, "pread"))
-        args->dataset_options.access = RECMAP_ACCESS_READ;
+    else if (!strcmp(text, "read")) args->dataset_options.access = RECMAP_ACCESS_READ;
     else if (!strcmp(text, "direct")) args->dataset_options.access = RECMAP_ACCESS_DIRECT;
     else if (!strcmp(text, "auto")) args->dataset_options.access = RECMAP_ACCESS_AUTO;
     else return false;
@@ -168,7 +168,7 @@ static int set_shared(struct args *args, int option) {
     recmap_dataset_options *options = &args->dataset_options;
     switch (option) {
     case ARGS_ACCESS:
-        if (set_access(args, optarg)) return 0;
+        if (set_access(args, renamed_value(optarg))) return 0;
         return args_usage_error(args, "invalid --access '%s': use map, read, direct or auto",
                                 optarg);
     case OPTION_CHECK:
@@ -189,6 +189,8 @@ static int set_shared(struct args *args, int option) {
  * only fill args->dataset_options, so their order does not matter. */
 int args_next(struct args *args) {
     if (args->argc == 2 && !strcmp(args->argv[1], "--list-options")) return list_options(args);
+    if (!args->is_begun) renamed_options(args->argc, args->argv, args->table);
+    args->is_begun = true;
     for (;;) {
         int option = getopt_long(args->argc, args->argv, args->letters, args->table, NULL);
         switch (option) {

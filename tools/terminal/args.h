@@ -57,6 +57,7 @@ struct args {
     char **argv;
     struct option table[ARGS_OPTIONS_MAX];  /* the command's, --help, --access, --check */
     char letters[2 * ARGS_OPTIONS_MAX + 3]; /* those, and -h */
+    bool is_begun;                          /* args_next was called */
     char **operands;                        /* set when args_next returns ARGS_END */
     int operand_count;
     int exit_status;                        /* set when args_next returns ARGS_STOP */

@@ -145,7 +145,7 @@ class ColumnBatch:
 
     @property
     def failures(self) -> list[tuple[int, Error]]:
-        """Rows that could not be read (``on_error="collect"``), with their exceptions."""
+        """Rows that could not be read (``on_bad_record="collect"``), with their exceptions."""
         return [
             (row, exception_of_status(status, message, None, number, offset, "", 0))
             for row, number, offset, status, message in self.records._failures()

@@ -18,7 +18,7 @@ from .._plural import counted
 from .._values import Items, Rounding, floats_of, known, typed
 from .._warn import warn_caller
 
-__all__ = ["Key", "Unmatched", "changes_of", "ignores_unmatched", "key_of"]
+__all__ = ["Key", "Unmatched", "changes_of", "ignores_unmatched"]
 
 Key: TypeAlias = Literal["id", "number"]
 Unmatched: TypeAlias = Literal["error", "ignore"]
@@ -30,15 +30,6 @@ _KEY_NAMES: tuple[Key, ...] = (
 )  # the first one that a table or a file has is its key
 _TYPES = {"int64": 1, "float": 2, "bytes": 3, "float64": 4}
 _Change: TypeAlias = "tuple[Any, ...]"
-
-
-def key_of(by: Key | None, on: Key | None) -> Key | None:
-    """The key that `by` or its other name `on` gives."""
-    if by is not None and on is not None:
-        raise TypeError("by and on are the same: pass by")
-    if by is not None and by not in _KEYS:
-        raise ValueError(f'by must be "id" or "number", not {by!r}')
-    return on if by is None else by
 
 
 def ignores_unmatched(unmatched: Unmatched) -> bool:
@@ -89,7 +80,7 @@ def changes_of(
         path = os.fspath(columns)
         columns = dict.fromkeys(_fields_of(path), path)
     key, keys, named = _split(columns, on)
-    for option, value in (("by", on), ("missing", missing)):
+    for option, value in (("by", on), ("missing_values", missing)):
         if value is not None and not named:
             raise ValueError(f"{option}={value!r} is about new columns, but there are none")
     unknown = [name for name in default if name not in named]

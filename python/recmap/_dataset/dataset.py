@@ -33,7 +33,7 @@ from .._options.options import (
 )
 from .._plural import counted
 from .._warn import warn_caller
-from .annotate import Key, Unmatched, changes_of, ignores_unmatched, key_of
+from .annotate import Key, Unmatched, changes_of, ignores_unmatched
 from .described import Described
 from .records import Records
 from .selectable import Selectable
@@ -62,12 +62,11 @@ class Dataset(Records, Described, Closing):
     def annotate(
         self,
         columns: Any = MappingProxyType({}),
-        on: Key | None = None,
-        *,
         by: Key | None = None,
+        *,
         unmatched: Unmatched = "error",
         default: Mapping[str, object] = MappingProxyType({}),
-        missing: MissingLift | None = None,
+        missing_values: MissingLift | None = None,
         drop: Iterable[str] = (),
         rename: Mapping[str, str] = MappingProxyType({}),
         progress: Progress = "auto",
@@ -87,13 +86,13 @@ class Dataset(Records, Described, Closing):
             by: what a key is: the "id" or the "number" of a record. It names the column that has
                 the keys; all others of a table are added then. Without it, keys of a mapping or a
                 tuple are numbers. The index of a pandas Series has the keys if `by` is given, and
-                must be 0 to n - 1 otherwise. `on` is the same.
+                must be 0 to n - 1 otherwise.
             unmatched: what to do with keys that no record has: "error" (the default), with how many
                 there are, or "ignore", with a warning that says how many. If no record has any of
                 the keys, that is always an error.
             default: {name: value} for records without a value.
-            missing: what records without a value are in a column that has no default: "null" (the
-                default), or an "error", which leaves the index unchanged.
+            missing_values: what records without a value are in a column that has no default: "null"
+                (the default), or an "error", which leaves the index unchanged.
             drop: names of columns to remove first.
             rename: {old name: new name}, after that.
 
@@ -103,8 +102,8 @@ class Dataset(Records, Described, Closing):
 
         Raises:
             ValueError: a key occurs twice, or no record has it, unless that is ignored; a record
-                has no value, with ``missing="error"``; a column has neither values nor a default;
-                or the data set is a view or a concatenation.
+                has no value, with ``missing_values="error"``; a column has neither values nor a
+                default; or the data set is a view or a concatenation.
             ColumnNotFoundError: there is no column to drop or rename.
 
         >>> ds = recmap.open("data/digits", id="id", index=folder / "labelled.rmx")
@@ -113,16 +112,15 @@ class Dataset(Records, Described, Closing):
         array([42])
         """
         self._check_has_index("annotate")
-        check_missing("null" if missing is None else missing)
-        key = key_of(by, on)
-        changes = changes_of(columns, key, missing, default, drop, rename, len(self))
+        check_missing("null" if missing_values is None else missing_values)
+        changes = changes_of(columns, by, missing_values, default, drop, rename, len(self))
         ignores = ignores_unmatched(unmatched)
-        self._change_columns(changes, progress, "annotating", missing or "null", ignores)
+        self._change_columns(changes, progress, "annotating", missing_values or "null", ignores)
         return self
 
     @suggest_arguments
     def lift(
-        self, features: Lift, *, missing: MissingLift = "error", progress: Progress = "auto"
+        self, features: Lift, *, missing_values: MissingLift = "error", progress: Progress = "auto"
     ) -> Dataset:
         """Adds lifted columns to the index, from features of the records, and returns this data
         set.
@@ -133,7 +131,7 @@ class Dataset(Records, Described, Closing):
         Args:
             features: names of features with one value per record; or {name: value for records
                 without the feature}, as for `recmap.open`.
-            missing: "null" lets records lack a feature without such a value: theirs is null.
+            missing_values: "null" lets records lack a feature without such a value: theirs is null.
             progress: see `recmap.open`.
 
         Raises:
@@ -147,10 +145,10 @@ class Dataset(Records, Described, Closing):
         183
         """
         self._check_has_index("lift columns of")
-        check_missing(missing)
+        check_missing(missing_values)
         lifts = lifts_of(features)
-        check_missing_is_used(missing, lifts)
-        changes = [("lift", name, default, missing == "null") for name, default in lifts]
+        check_missing_is_used(missing_values, lifts)
+        changes = [("lift", name, default, missing_values == "null") for name, default in lifts]
         self._change_columns(changes, progress, "lifting")
         return self
 
@@ -163,12 +161,12 @@ class Dataset(Records, Described, Closing):
         changes: list[tuple[Any, ...]],
         progress: Progress,
         action: str,
-        missing: MissingLift = "null",
+        missing_values: MissingLift = "null",
         ignores_unmatched: bool = False,
     ) -> None:
         with shown(progress, action) as call:
             findings, unmatched = self._annotate(
-                changes, call, missing == "null", ignores_unmatched
+                changes, call, missing_values == "null", ignores_unmatched
             )
         self._use_handle(self._options.open_handle())
         self._columns_read = {}

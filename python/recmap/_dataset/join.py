@@ -157,7 +157,7 @@ class Joined:
 
 @suggest_arguments
 def join(
-    datasets: Mapping[str, Dataset], on: Literal["id"] = "id", missing: JoinMissing = "drop"
+    datasets: Mapping[str, Dataset], by: Literal["id"] = "id", missing: JoinMissing = "drop"
 ) -> Joined:
     """Matches the records of several data sets by their ids. No data is copied.
 
@@ -173,7 +173,7 @@ def join(
 
     Args:
         datasets: {name: data set or view}, at least two, whose indexes have ids.
-        on: only "id".
+        by: only "id".
         missing: what to do about an id of the first data set that another one lacks. "drop" leaves
             the row out, "null" keeps it without that record, "error" raises IdNotFoundError.
 
@@ -188,7 +188,7 @@ def join(
     >>> joined.parse([0, 1], {"threes": {"label": recmap.FixedLen((), "int64")}})["threes"]["label"]
     array([3, 3])
     """
-    _check_arguments(datasets, on, missing)
+    _check_arguments(datasets, by, missing)
     (first_name, first), *others = datasets.items()
     found = {name: other._positions_of_records(first) for name, other in others}
     joined = Joined(datasets, {first_name: None, **found})
@@ -239,11 +239,11 @@ def _without_ids(name: str, dataset: Dataset) -> str:
     return f"the index of {name!r} has no ids: open its shards with id="
 
 
-def _check_arguments(datasets: Mapping[str, Dataset], on: str, missing: str) -> None:
+def _check_arguments(datasets: Mapping[str, Dataset], by: str, missing: str) -> None:
     if not isinstance(datasets, Mapping) or len(datasets) < 2:
         raise TypeError(
             "join needs a dict of at least two data sets, such as "
-            'recmap.join({"images": images, "captions": captions}, on="id")'
+            'recmap.join({"images": images, "captions": captions}, by="id")'
         )
     for name, dataset in datasets.items():
         if not isinstance(dataset, Dataset):
@@ -251,8 +251,8 @@ def _check_arguments(datasets: Mapping[str, Dataset], on: str, missing: str) -> 
         if dataset._id_name() is None:
             raise ValueError(_without_ids(name, dataset))
         dataset._find_all("")  # raises if a callback in C read the ids, which are unknown here
-    if on != "id":
-        raise ValueError(f'on must be "id", not {on!r}')
+    if by != "id":
+        raise ValueError(f'by must be "id", not {by!r}')
     if missing not in ("drop", "null", "error"):
         raise ValueError(f'missing must be "drop", "null" or "error", not {missing!r}')
 

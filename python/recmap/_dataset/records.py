@@ -74,7 +74,7 @@ class Records(Selectable):
         items: Numbers,
         features: Features,
         *,
-        on_error: Literal["raise", "collect"] = "raise",
+        on_bad_record: Literal["error", "collect"] = "error",
         missing: Missing = "warn",
         threads: int = 0,
     ) -> ColumnBatch:
@@ -84,8 +84,8 @@ class Records(Selectable):
             items: see `gather`.
             features: {name: FixedLen(...), VarLen(...), ...}, or features of tf.io. Other features
                 of the records are skipped without being decoded.
-            on_error: "collect" leaves the rows of records that are damaged or cannot be parsed null
-                and lists them in ``failures``.
+            on_bad_record: "collect" leaves the rows of records that are damaged or cannot be parsed
+                null and lists them in ``failures``.
             missing: what to do about a feature that no record of the batch has, which is usually a
                 misspelt name: "warn" warns once per data set and "error" raises FeatureError, both
                 with similar names; "ignore" gives an empty column. Neither happens if the feature
@@ -102,7 +102,7 @@ class Records(Selectable):
         array([5, 1], dtype=int32)
         """
         with self._advised(features):
-            batch = self._parsed(items, parser_of(features), on_error, threads)
+            batch = self._parsed(items, parser_of(features), on_bad_record, threads)
         check_batch(batch, self, features, None, missing)
         return columns_of(batch)
 
@@ -113,7 +113,7 @@ class Records(Selectable):
         context: Features,
         feature_lists: Features,
         *,
-        on_error: Literal["raise", "collect"] = "raise",
+        on_bad_record: Literal["error", "collect"] = "error",
         missing: Missing = "warn",
         threads: int = 0,
     ) -> tuple[ColumnBatch, ColumnBatch]:
@@ -125,7 +125,7 @@ class Records(Selectable):
         """
         parser = parser_of(context, feature_lists)
         with self._advised(context, feature_lists):
-            batch = self._parsed(items, parser, on_error, threads)
+            batch = self._parsed(items, parser, on_bad_record, threads)
         check_batch(batch, self, context, feature_lists, missing)
         return sequence_columns_of(batch, parser.context_count())
 
@@ -139,12 +139,12 @@ class Records(Selectable):
             raise
 
     def _parsed(
-        self, items: Numbers, parser: _recmap.Parser, on_error: str, threads: int = 1
+        self, items: Numbers, parser: _recmap.Parser, on_bad_record: str, threads: int = 1
     ) -> RecordBatch:
-        if on_error not in ("raise", "collect"):
-            raise ValueError(f'on_error must be "raise" or "collect", not {on_error!r}')
+        if on_bad_record not in ("error", "collect"):
+            raise ValueError(f'on_bad_record must be "error" or "collect", not {on_bad_record!r}')
         numbers, threads = self._record_numbers(items), natural("threads", threads)
-        return cast(RecordBatch, self._parse(parser, numbers, on_error == "collect", threads))
+        return cast(RecordBatch, self._parse(parser, numbers, on_bad_record == "collect", threads))
 
     def find(self, id: str | bytes | int) -> int:
         """The position of the record with this id: ``data_set[data_set.find(id)]`` is that record.

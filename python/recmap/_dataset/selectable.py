@@ -23,6 +23,7 @@ from .._numbers import (
 from .._options.options import ConcatOptions, OpenOptions
 from .._order.orders import Shuffled
 from .._plural import counted
+from .._renamed import current_method
 from .collation import watch_collation
 from .counts import ElementCounts
 from .feature_names import FeatureNames
@@ -49,6 +50,11 @@ class Selectable(_recmap.Dataset):
     _feature_names: FeatureNames  # shared by all views
     _counts_read: dict[str, ElementCounts]  # shared by all views
     _part_lengths: tuple[int, ...] = ()  # of what `concat` returned
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            return current_method(self, name)
 
     if TYPE_CHECKING:
 
@@ -181,6 +187,16 @@ class Selectable(_recmap.Dataset):
         """The number of each item in the whole data set: int64 array."""
         return self._selection.records()
 
+    def _partition(self, shares: Mapping[str, float], seed: int) -> dict[str, Self]:
+        """Views of the records whose hash falls into each share."""
+        id_hashes = None
+        if self._id_name() is not None:
+            id_hashes = np.empty(self._record_count(), np.uint64)
+            self._read_id_hashes(id_hashes)
+        masks = masks_of(shares, seed, self._selection, id_hashes)
+        del id_hashes
+        return {name: self.select(masks.pop(name)) for name in list(masks)}
+
     @overload
     def split(self, n: int) -> list[Self]: ...
     @overload
@@ -189,7 +205,15 @@ class Selectable(_recmap.Dataset):
     def split(self, n: int | Mapping[str, float], seed: int = 0) -> Any:
         """Splits the data set into n consecutive views, as equal as possible.
 
-        With shares instead of a number, the same as `partition`: named random views.
+        With shares instead of a number, into named views: training, validation, ... The hash of its
+        id decides where a record goes, or of its number if it has no id. Records with the same id
+        therefore stay together, and appending shards moves no record to another part.
+        docs/reference/partition.md specifies the hash. Each part has its share of the records only
+        approximately.
+
+        Args:
+            n: the number of views, or the share of each part, adding up to 1.
+            seed: a different seed gives other parts.
 
         >>> [len(part) for part in digits()[:9].split(2)]
         [5, 4]
@@ -197,7 +221,7 @@ class Selectable(_recmap.Dataset):
         ['train', 'validation']
         """
         if isinstance(n, Mapping):
-            return self.partition(n, seed)
+            return self._partition(n, seed)
         if not hasattr(n, "__index__"):
             raise TypeError(
                 "n must be the number of views, or a dict of shares such as "
@@ -205,31 +229,6 @@ class Selectable(_recmap.Dataset):
             )
         cuts = cuts_of(len(self), n)
         return [self[cuts[i] : cuts[i + 1]] for i in range(n)]
-
-    @suggest_arguments(otherwise=_AS_DICT)
-    def partition(self, shares: Mapping[str, float], seed: int = 0) -> dict[str, Self]:
-        """Splits the data set by hash into named views: training, validation, ...
-
-        The hash of its id decides where a record goes, or of its number if it has no id. Records
-        with the same id therefore stay together, and appending shards moves no record to another
-        part. docs/reference/partition.md specifies the hash. Each part has its share of the records
-        only approximately.
-
-        Args:
-            shares: the share of each part, adding up to 1.
-            seed: a different seed gives a different partition.
-
-        >>> parts = digits().partition({"train": 0.9, "validation": 0.1}, seed=0)
-        >>> sum(map(len, parts.values())) == len(digits())
-        True
-        """
-        id_hashes = None
-        if self._id_name() is not None:
-            id_hashes = np.empty(self._record_count(), np.uint64)
-            self._read_id_hashes(id_hashes)
-        masks = masks_of(shares, seed, self._selection, id_hashes)
-        del id_hashes
-        return {name: self.select(masks.pop(name)) for name in list(masks)}
 
     @property
     def fingerprint(self) -> str:

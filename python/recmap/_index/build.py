@@ -22,7 +22,7 @@ from .._options.options import (
     IndexOptions,
     Lift,
     MissingLift,
-    OnCorrupt,
+    OnBadRecordIndexing,
     Path,
     Sets,
     Source,
@@ -105,7 +105,7 @@ def plan_of(
         is_named_file=is_named,
         **others,
     )
-    check_missing_is_used(options.missing, options.lifts)
+    check_missing_is_used(options.missing_values, options.lifts)
     target = local_path(path if path is not None else default_path)
     if os.path.lexists(target):
         check_replaced(target, options)
@@ -151,7 +151,7 @@ def write_index(
                 id=options.id,
                 lift=options.lifts,
                 count=options.counted,
-                skip_corrupt=options.on_corrupt == "skip",
+                skip_corrupt=options.on_bad_record == "skip",
                 threads=natural("threads", options.threads),
                 guard=options.guard,
                 progress=progress,
@@ -160,7 +160,7 @@ def write_index(
                 idx_folder=options.from_idx,
                 storage=storage_of(options.storage, options.credentials, options.fs),
                 memory_limit=options.memory_limit,
-                nullable=options.missing == "null",
+                nullable=options.missing_values == "null",
                 reads_shards=options.access in ("read", "direct"),
                 inherits=path in parts,
             )
@@ -292,11 +292,11 @@ def index(
     *,
     id: str | None = None,
     lift: Lift = (),
-    missing: MissingLift = "error",
+    missing_values: MissingLift = "error",
     count: Count = (),
     split: str | None = None,
     sets: Sets = "error",
-    on_corrupt: OnCorrupt = "raise",
+    on_bad_record: OnBadRecordIndexing = "error",
     framing: Path = "auto",
     compression: Compression = "auto",
     from_idx: Path | None = None,
@@ -327,11 +327,11 @@ def index(
         path,
         id=id,
         lift=lift,
-        missing=missing,
+        missing_values=missing_values,
         count=count,
         split=split,
         sets=sets,
-        on_corrupt=on_corrupt,
+        on_bad_record=on_bad_record,
         framing=framing,
         compression=compression,
         from_idx=from_idx,

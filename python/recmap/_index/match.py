@@ -52,8 +52,8 @@ def _lift_advice(dataset: Dataset, name: str, default: str | None, options: Inde
         opening.append("allow_urls=True")
     if default is not None:
         lifting = repr({name: default})
-    elif options.missing == "null":
-        lifting = f'{[name]!r}, missing="null"'
+    elif options.missing_values == "null":
+        lifting = f'{[name]!r}, missing_values="null"'
     return f"to add it, and keep all else: recmap.open({', '.join(opening)}).lift({lifting})"
 
 
@@ -127,7 +127,7 @@ def _framing_advice(dataset: Dataset, framing: str) -> str:
 
 def check_damage(dataset: Dataset, options: IndexOptions) -> None:
     """Raises what building the index would raise, unless skipping damage was asked for."""
-    damage = dataset.info["damage"] if options.on_corrupt == "raise" else []
+    damage = dataset.info["damage"] if options.on_bad_record == "error" else []
     if damage:
         first = damage[0]
         places = counted(len(damage), "place")
@@ -135,7 +135,7 @@ def check_damage(dataset: Dataset, options: IndexOptions) -> None:
             f"{first['reason']}; the index skips damage in {places}",
             first["path"],
             offset=first["offset"],
-            advice='To read the good records, pass on_corrupt="skip" or open the .rmx by name.',
+            advice='To read the good records, pass on_bad_record="skip" or open the .rmx by name.',
         )
 
 

@@ -24,7 +24,7 @@ from .._options.options import (
     IndexOptions,
     Lift,
     MissingLift,
-    OnCorrupt,
+    OnBadRecordIndexing,
     OpenOptions,
     Path,
     Sets,
@@ -88,7 +88,7 @@ def _open_index(opening: OpenOptions, indexing: IndexOptions, *, rebuild: bool) 
             raise ValueError(f"{name}= is for indexing: open the shards instead of the .rmx")
     dataset = Dataset._open(opening)
     check_contents(dataset, indexing)
-    check_missing_is_used(indexing.missing, dataset._lifts(), opening.path)
+    check_missing_is_used(indexing.missing_values, dataset._lifts(), opening.path)
     return dataset
 
 
@@ -102,7 +102,7 @@ def _open_or_append(opening: OpenOptions, indexing: IndexOptions, shards: Sequen
         build_index(opening.path, shards, _keep_contents(opening.path, indexing, shards))
         return Dataset._open(opening)
     check_contents(dataset, indexing)
-    check_missing_is_used(indexing.missing, dataset._lifts(), opening.path)
+    check_missing_is_used(indexing.missing_values, dataset._lifts(), opening.path)
     check_framing(dataset, indexing)
     check_damage(dataset, indexing)
     if not lacking:
@@ -140,7 +140,7 @@ def _keep_contents(path: str, indexing: IndexOptions, shards: Sequence[str]) -> 
         counted = {**dict(dataset._counted()), **dict(indexing.counted)}
         id = dataset._id_name() if indexing.id is None else indexing.id
         framings = {framing for framing, _ in dataset._formats()}
-        missing = "null" if dataset._has_lifted_nulls() else indexing.missing
+        missing_values = "null" if dataset._has_lifted_nulls() else indexing.missing_values
     framing = indexing.framing
     if framing == "auto" and len(framings) == 1 and resolved("", shards[0]) in known:
         framing = framings.pop()
@@ -148,7 +148,7 @@ def _keep_contents(path: str, indexing: IndexOptions, shards: Sequence[str]) -> 
         indexing,
         id=id,
         lifts=tuple(lifts.items()),
-        missing=missing,
+        missing_values=missing_values,
         counted=tuple(counted.items()),
         framing=framing,
     )
@@ -195,9 +195,9 @@ def open(
     *,
     id: str | None = None,
     lift: Lift = (),
-    missing: MissingLift = "error",
+    missing_values: MissingLift = "error",
     count: Count = (),
-    on_corrupt: OnCorrupt = "raise",
+    on_bad_record: OnBadRecordIndexing = "error",
     index: Path | None = None,
     split: str | None = None,
     sets: Sets = "error",
@@ -243,14 +243,14 @@ def open(
         id: a bytes or int64 feature by which records can be found.
         lift: features with one value per record to copy into the index as columns;
             {name: default} if records may lack one.
-        missing: "null" lets records lack a lifted feature that has no default: the column then has
-            nulls. "error" allows that only for a column of an existing index that has nulls, or
-            that was annotated. "null" without a lifted column is an error.
+        missing_values: "null" lets records lack a lifted feature that has no default: the column
+            then has nulls. "error" allows that only for a column of an existing index that has
+            nulls, or that was annotated. "null" without a lifted column is an error.
         count: features whose elements to count in each record, for rows of tokens and windows of
             episodes: values of a feature, or steps of a feature list. {name: dtype} counts the
             numbers in a value of bytes. A record without the feature counts 0. See ``ds.counts``.
-        on_corrupt: "skip" indexes the good records, warns about damage, and lists it in
-            ``ds.info["damage"]``. "raise" also rejects an existing index with skipped records,
+        on_bad_record: "skip" indexes the good records, warns about damage, and lists it in
+            ``ds.info["damage"]``. "error" also rejects an existing index with skipped records,
             unless you open that .rmx by name.
         index: the path of the index; for an ``.rmv``, of an index that was moved.
         split: take only the shards of this split: of sets and files whose names are "train", say,
@@ -388,9 +388,9 @@ def open(
     indexing = IndexOptions(
         id=id,
         lifts=lifts_of(lift),
-        missing=missing,
+        missing_values=missing_values,
         counted=counted_of(count),
-        on_corrupt=on_corrupt,
+        on_bad_record=on_bad_record,
         framing=framing_name,
         compression=compression,
         from_idx=from_idx,
@@ -411,6 +411,6 @@ def open(
         return _open_or_append(opening, indexing, paths)
     if os.path.lexists(opening.path):
         indexing = _keep_contents(opening.path, indexing, paths)
-    check_missing_is_used(indexing.missing, indexing.lifts)
+    check_missing_is_used(indexing.missing_values, indexing.lifts)
     build_index(opening.path, paths, indexing)
     return Dataset._open(opening)

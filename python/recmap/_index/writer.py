@@ -70,9 +70,9 @@ class Writer(Closing):
             existing index with annotated columns is not replaced (FeatureError), as in
             `recmap.index`.
         id, lift, count: what the index contains; see `recmap.open`.
-        missing: "null" lets records lack a lifted feature that has no default: the column then has
-            nulls. With "error", writing such a record fails. A feature whose value is None is one
-            that the record lacks.
+        missing_values: "null" lets records lack a lifted feature that has no default: the column
+            then has nulls. With "error", writing such a record fails. A feature whose value is None
+            is one that the record lacks.
         compression: "none", "gzip" or "zlib"; "auto" goes by the end of the names. TensorFlow
             must be told how a file is compressed; recmap sees it.
         threads: number of threads that compress; 0: one per core. Each needs 4 MiB a shard.
@@ -95,18 +95,18 @@ class Writer(Closing):
         index: Path | None = None,
         id: str | None = None,
         lift: Lift = (),
-        missing: MissingLift = "error",
+        missing_values: MissingLift = "error",
         count: Count = (),
         compression: Compression = "auto",
         threads: int = 0,
     ) -> None:
-        check_missing(missing)
+        check_missing(missing_values)
         self._pattern = local_path(pattern)
         self.paths: list[str] = _paths_of(os.fsdecode(pattern), shards)
         if index is None and (id is not None or lift or count):
             raise ValueError("id=, lift= and count= need index=: they say what the index contains")
         named = lifts_of(lift)
-        check_missing_is_used(missing, named)
+        check_missing_is_used(missing_values, named)
         self._index = None if index is None else local_path(index)
         self._absolute = [local_path(path) for path in self.paths]
         if self._index is not None:  # before anything is written
@@ -118,7 +118,7 @@ class Writer(Closing):
         self._kinds = _recmap.KindCheck()
         self._rounded: set[str] = set()  # places that were warned of
         self._owner = os.getpid()
-        lifts = [(name, default, missing == "null") for name, default in named]
+        lifts = [(name, default, missing_values == "null") for name, default in named]
         counted, code = counted_of(count), compression_code(compression)
         each = _threads_of(threads, len(self._absolute))
         if self._index is not None:

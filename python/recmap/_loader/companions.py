@@ -51,7 +51,7 @@ class _Side:
         items = self.order.at(epoch, positions)
         if self.parser is None:
             return self.dataset.gather(items)
-        return self.dataset._parsed(items, self.parser, "raise")
+        return self.dataset._parsed(items, self.parser, "error")
 
     def is_good(self, epoch: int, positions: UInt64s) -> bool:
         try:

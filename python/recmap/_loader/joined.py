@@ -23,7 +23,7 @@ __all__ = ["JoinedLoader", "check_loader"]
 OnBadRecord: TypeAlias = Literal["error", "skip", "substitute"]
 Place: TypeAlias = tuple[int, int]  # epoch and position
 
-# Those of both classes; `on_error` has an error of its own, and the loaders judge the others.
+# Those of both classes; the loaders judge the others.
 _OPTIONS = {*LoaderOptions.__annotations__, "feature_lists", "numbers", "pin_memory"}
 
 _ON_BAD_RECORD = {"error": 0, "skip": 1, "substitute": 2}
@@ -45,7 +45,7 @@ class JoinedLoader(SuggestsMethods, Closing):
         on_bad_record: for rows with a record that fails its check, in any of the data sets:
             "error" raises, "skip" leaves the row out in all of them, and "substitute" replaces it
             by the next row of the epoch whose records are all good. `skipped` lists them.
-        options: those of `Loader`, the same for all, except ``on_error``.
+        options: those of `Loader`, the same for all, except ``on_bad_record``.
 
     Raises:
         ValueError: a row lacks a record; or an option of `Loader` is invalid.
@@ -74,18 +74,13 @@ class JoinedLoader(SuggestsMethods, Closing):
         **options: Any,
     ) -> None:
         check_joined(joined)
-        if "on_error" in options:
-            raise TypeError(
-                "a JoinedLoader takes no on_error=, which would skip records that the others "
-                'read: write on_bad_record="error", "skip" or "substitute"'
-            )
         wanted = features_of_sides(joined, features)
         warn_of_bytes(joined, features)
         policy = one_of("on_bad_record", on_bad_record, _ON_BAD_RECORD)
         self._share = share_of(options.pop("rank", None), options.pop("world_size", None))
         options["rank"], options["world_size"] = self._share[:2]
         if policy:
-            options["on_error"] = "skip"
+            options["on_bad_record"] = "skip"
         views = joined.views
         lead = next(iter(views))
         is_led = transform is not None or policy > 0

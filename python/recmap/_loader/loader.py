@@ -48,11 +48,11 @@ from .launcher import share_of, warn_in_worker
 from .moves import Moves
 from .options import (
     LAST,
-    ON_ERROR,
+    ON_BAD_RECORD,
     READAHEAD,
     Last,
     LoaderOptions,
-    OnError,
+    OnBadRecord,
     Readahead,
     one_of,
 )
@@ -105,7 +105,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
             parsed in the library's threads.
         feature_lists: the records are tf.SequenceExample: `features` are those of the context, and
             a batch is a pair of `ColumnBatch`, as from `Dataset.parse_sequence`.
-        positions: what ``batch["positions"]`` has for rows: the place of each element in its
+        row_positions: what ``batch["positions"]`` has for rows: the place of each element in its
             "piece", or in its "document".
         rank, world_size: the share of each step that belongs to this process; 0 of 1 if not given.
             ``rank="auto"`` gets both from ``torch.distributed`` if it is initialized, else from JAX
@@ -122,9 +122,9 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         threads: the number of threads that read, check and parse; 0: one per core.
         batches_ahead: the maximum number of batches to read ahead; 0: a default. With `epochs`,
             nothing is read after the last batch.
-        on_error: for records that fail their check: "raise" an exception, "skip" the record, or
-            "substitute" the next good one of the epoch. `skipped` lists them. Warns if no record
-            of a step is good.
+        on_bad_record: for records that fail their check: "error" raises, "skip" leaves the record
+            out, and "substitute" takes the next good one of the epoch. `skipped` lists them. Warns
+            if no record of a step is good.
         missing: what to do about a feature that no record of the first batch has, as in
             `Dataset.parse`: "error", "warn" or "ignore". Instead of an error, ranks above 0 warn,
             and so does a loader that was moved, with `load_state_dict` for example.
@@ -214,14 +214,14 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         order: Order | None = None,
         features: Features | None = None,
         feature_lists: Features | None = None,
-        positions: Positions = "piece",
+        row_positions: Positions = "piece",
         rank: int | Literal["auto"] | None = None,
         world_size: int | None = None,
         epochs: float | None = None,
         last: Last = "keep",
         threads: int = 0,
         batches_ahead: int = 0,
-        on_error: OnError = "raise",
+        on_bad_record: OnBadRecord = "error",
         missing: Missing = "error",
         readahead: Readahead = "auto",
         transform: Callable[[Any], Any] | None = None,
@@ -250,17 +250,17 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         self._rank, self._world_size = rank, world_size
         self._parser = parser_of_batches(features, feature_lists)
         self._is_sequence = feature_lists is not None
-        self._form = RowForm.of(self._order, positions)
+        self._form = RowForm.of(self._order, row_positions)
         self._first_batch = FirstBatchCheck(dataset, features, feature_lists, missing)
         if self._rank:  # ranks must agree, so the first one decides
             self._first_batch.warn_only()
-        self._empty_steps = EmptySteps('on_error="raise"')
+        self._empty_steps = EmptySteps('on_bad_record="error"')
         self._moves = Moves()
         self._old: OldRecords | None = None  # if the data set grew since an epoch was begun
         self._reading = (
             natural("threads", threads),
             natural("batches_ahead", batches_ahead),
-            one_of("on_error", on_error, ON_ERROR),
+            one_of("on_bad_record", on_bad_record, ON_BAD_RECORD),
             one_of("readahead", readahead, READAHEAD),
             self._parser,
         )
@@ -388,7 +388,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
     def _first_source(self) -> Callable[[], _recmap.Step | None]:
         """What gives the first step that is not delivered; it keeps what it needs of the loader."""
         take = self._loader.first_or_take if self._transform is None else self._first_transformed
-        if self._arguments["on_error"] == "skip" and self._companions is None:
+        if self._arguments["on_bad_record"] == "skip" and self._companions is None:
             take = self._empty_steps.noting(take)
         if self._parser is None:
             return take
@@ -581,7 +581,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         self._old = None
         self.order, self._order, self._batch_size, self._loader = order, inner, size, loader
         self._pipeline = None
-        self._form = RowForm.of(inner, self._arguments["positions"])
+        self._form = RowForm.of(inner, self._arguments["row_positions"])
         self._arguments = {**self._arguments, "order": order, "shuffle": False, "seed": 0}
         self._note_move()
 
@@ -670,7 +670,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
 
     @property
     def skipped(self) -> list[dict[str, int | None]]:
-        """The first 1,024 records that were skipped or replaced because of ``on_error``.
+        """The first 1,024 records that were skipped or replaced because of ``on_bad_record``.
 
         Each is a dict with "epoch", "position", the record's "number", and the number of its
         "substitute", or None.

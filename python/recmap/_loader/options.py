@@ -10,21 +10,21 @@ from .._order.orders import Order
 
 __all__ = [
     "LAST",
-    "ON_ERROR",
+    "ON_BAD_RECORD",
     "READAHEAD",
     "Last",
     "LoaderOptions",
-    "OnError",
+    "OnBadRecord",
     "Readahead",
     "one_of",
 ]
 
 Last: TypeAlias = Literal["keep", "drop", "pad"]
-OnError: TypeAlias = Literal["raise", "skip", "substitute"]
+OnBadRecord: TypeAlias = Literal["error", "skip", "substitute"]
 Readahead: TypeAlias = Literal["auto", "on", "off"]
 
 LAST = {"keep": 0, "drop": 1, "pad": 2}
-ON_ERROR = {"raise": 0, "skip": 1, "substitute": 2}
+ON_BAD_RECORD = {"error": 0, "skip": 1, "substitute": 2}
 READAHEAD = {"auto": 0, "off": 1, "on": 2}
 
 
@@ -46,8 +46,8 @@ class LoaderOptions(TypedDict, total=False):
     last: Last
     threads: int
     batches_ahead: int
-    on_error: OnError
+    on_bad_record: OnBadRecord
     missing: Missing
-    positions: Positions
+    row_positions: Positions
     readahead: Readahead
     transform_threads: int | None

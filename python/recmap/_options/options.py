@@ -31,7 +31,7 @@ __all__ = [
     "IndexOptions",
     "Lift",
     "MissingLift",
-    "OnCorrupt",
+    "OnBadRecordIndexing",
     "OpenOptions",
     "Path",
     "Sets",
@@ -57,7 +57,7 @@ __all__ = [
 
 Path: TypeAlias = "str | os.PathLike[str]"
 Source: TypeAlias = "Path | Iterable[Path]"
-OnCorrupt: TypeAlias = Literal["raise", "skip"]
+OnBadRecordIndexing: TypeAlias = Literal["error", "skip"]
 MissingLift: TypeAlias = Literal["error", "null"]
 Access: TypeAlias = Literal["map", "read", "direct", "auto"]
 Check: TypeAlias = Literal["data", "header"]
@@ -77,7 +77,7 @@ _COUNTED_TYPES = {
 _ACCESS = {"map": 0, "read": 1, "direct": 2, "auto": 3}
 _CHECK = {"data": 0, "header": 1}
 _COMPRESSION = {"auto": 0, "none": 1, "gzip": 2, "zlib": 3}
-_ON_CORRUPT = {"raise": 0, "skip": 1}
+_ON_BAD_RECORD = {"error": 0, "skip": 1}
 _MISSING = {"error": 0, "null": 1}
 _SETS = {"error": 0, "all": 1}
 
@@ -166,9 +166,9 @@ class IndexOptions:
 
     id: str | None = None
     lifts: Lifts = ()
-    missing: MissingLift = "error"
+    missing_values: MissingLift = "error"
     counted: Counted = ()
-    on_corrupt: OnCorrupt = "raise"
+    on_bad_record: OnBadRecordIndexing = "error"
     framing: str = "auto"
     framing_path: str | None = None  # the shared object of a custom framing
     compression: Compression = "auto"
@@ -187,9 +187,9 @@ class IndexOptions:
         if self.id is not None and not isinstance(self.id, str):
             raise TypeError(f"id must be the name of one feature, not {self.id!r}")
         compression_code(self.compression)
-        _check_choice("on_corrupt", self.on_corrupt, _ON_CORRUPT)
+        _check_choice("on_bad_record", self.on_bad_record, _ON_BAD_RECORD)
         _check_choice("access", self.access, _ACCESS)
-        check_missing(self.missing)
+        check_missing(self.missing_values)
 
     @property
     def compression_code(self) -> int:
@@ -204,7 +204,7 @@ def compression_code(compression: str) -> int:
 
 def check_missing(missing: str) -> None:
     """Refuses what is neither "error" nor "null"."""
-    _check_choice("missing", missing, _MISSING)
+    _check_choice("missing_values", missing, _MISSING)
 
 
 def check_missing_is_used(missing: str, lifts: Lifts, index: str | None = None) -> None:
@@ -213,8 +213,10 @@ def check_missing_is_used(missing: str, lifts: Lifts, index: str | None = None) 
     if missing != "null" or lifts:
         return
     if index is None:
-        raise ValueError('missing is "null", which is about lifted columns: name some with lift')
-    raise InvalidError('missing is "null", but the index has no lifted columns', index)
+        raise ValueError(
+            'missing_values is "null", which is about lifted columns: name some with lift'
+        )
+    raise InvalidError('missing_values is "null", but the index has no lifted columns', index)
 
 
 def lifts_of(lift: Lift) -> Lifts:

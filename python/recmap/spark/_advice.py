@@ -14,9 +14,9 @@ __all__ = ["SPARK_TYPES", "Place", "option", "spark_errors"]
 
 SPARK_TYPES = {"int64": "bigint", "float32": "float", "bytes": "binary"}
 
-_INDEXING = ("on_corrupt", "framing", "compression", "from_idx", "memory_limit")  # not in Spark
+_INDEXING = ("on_bad_record", "framing", "compression", "from_idx", "memory_limit")  # not in Spark
 _CONTENTS = ("id", "lift", "count")
-_OTHERS = ("missing", "split", "sets")  # other options with the names of arguments
+_OTHERS = ("missing_values", "split", "sets")  # other options with the names of arguments
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,11 @@ def spark_errors(place: Place) -> Iterator[None]:
         yield
     except Error as error:
         error.advice = _in_spark(error.advice, place)
-        if "has no value of lifted feature" in error.message and "missing" not in error.advice:
-            error.advice += f"; or let such records be null: `{option('missing', 'null')}`"
+        if (
+            "has no value of lifted feature" in error.message
+            and "missing_values" not in error.advice
+        ):
+            error.advice += f"; or let such records be null: `{option('missing_values', 'null')}`"
         raise
 
 
@@ -103,7 +106,7 @@ _WORDS = {
     r"\bstorage option (?=\w)": "option storage.",
     r"\bstorage options (\w+) and (\w+)": r"options storage.\1 and storage.\2",
     r"\ba token from a callable \(credentials=\), or ": "",
-    r'\bpass on_corrupt="skip" or open the \.rmx by name': "load the .rmx by its path",
+    r'\bpass on_bad_record="skip" or open the \.rmx by name': "load the .rmx by its path",
 }
 
 

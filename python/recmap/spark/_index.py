@@ -19,7 +19,7 @@ from .._options.options import (
     Count,
     Lift,
     MissingLift,
-    OnCorrupt,
+    OnBadRecordIndexing,
     Path,
     Sets,
     Source,
@@ -36,11 +36,11 @@ def index(
     *,
     id: str | None = None,
     lift: Lift = (),
-    missing: MissingLift = "error",
+    missing_values: MissingLift = "error",
     count: Count = (),
     split: str | None = None,
     sets: Sets = "error",
-    on_corrupt: OnCorrupt = "raise",
+    on_bad_record: OnBadRecordIndexing = "error",
     framing: Path = "auto",
     compression: Compression = "auto",
     from_idx: Path | None = None,
@@ -61,8 +61,9 @@ def index(
 
     Args:
         spark: the session.
-        source, path, id, lift, missing, count, split, sets, on_corrupt, framing, compression,
-            from_idx, memory_limit, guard, access, storage_options: see `recmap.index`.
+        source, path, id, lift, missing_values, count, split, sets, on_bad_record, framing,
+            compression, from_idx, memory_limit, guard, access, storage_options: see
+            `recmap.index`.
         credentials: see `recmap.index`; every task calls it, so it must be picklable.
         fs: see `recmap.index`; every task reads with a copy of it, so it must be picklable.
         threads: threads per task; set ``spark.task.cpus`` to as many.
@@ -73,11 +74,11 @@ def index(
         path,
         id=id,
         lift=lift,
-        missing=missing,
+        missing_values=missing_values,
         count=count,
         split=split,
         sets=sets,
-        on_corrupt=on_corrupt,
+        on_bad_record=on_bad_record,
         framing=framing,
         compression=compression,
         from_idx=from_idx,

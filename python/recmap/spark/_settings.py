@@ -21,7 +21,7 @@ _RECORD_TYPES = ("Example", "SequenceExample", "ByteArray")
 
 _OPTIONS = {
     "path", "paths", "recordtype", "id", "lift", "count", "index", "partitions", "sample",
-    "missing", "compression", "where", "allow_absolute_paths", "allow_urls", "split", "sets"
+    "missing_values", "compression", "where", "allow_absolute_paths", "allow_urls", "split", "sets"
 }  # fmt: skip
 _MISSING: tuple[MissingLift, ...] = ("error", "null")
 _SETS: tuple[Sets, ...] = ("error", "all")
@@ -46,7 +46,7 @@ class Settings:
             )
         self.paths = [_local(path) for path in self._given_paths()]
         self.record_type = self._choice("recordtype", _RECORD_TYPES, "Example")
-        self.missing: MissingLift = self._choice("missing", _MISSING, "error")
+        self.missing_values: MissingLift = self._choice("missing_values", _MISSING, "error")
         self.is_gzip = self._choice("compression", ("none", "gzip"), "none") == "gzip"
         self.id = self.values.get("id")
         self.lift = dict(_parted(name, "=") for name in self._list("lift"))
@@ -95,7 +95,7 @@ class Settings:
                     self.paths,
                     id=self.id,
                     lift=self.lift,
-                    missing=self.missing,
+                    missing_values=self.missing_values,
                     count=self.count,
                     index=self.index,
                     split=self.split,
@@ -112,8 +112,13 @@ class Settings:
     def place(self, is_append: bool = False) -> Place:
         """The data set, for advice."""
         source = self.paths[0] if len(self.paths) == 1 else self.paths
-        missing = "null" if self.missing == "null" else None
-        given = {"id": self.id, "lift": self.lift, "missing": missing, "count": self.count}
+        missing_values = "null" if self.missing_values == "null" else None
+        given = {
+            "id": self.id,
+            "lift": self.lift,
+            "missing_values": missing_values,
+            "count": self.count,
+        }
         chosen = {"split": self.split, "sets": "all" if self.sets == "all" else None}
         return Place(source, self.index, _arguments(given), is_append, _arguments(chosen))
 

@@ -30,9 +30,9 @@ class TFRecord(sources.DataSource):
     Options:
         recordType: "Example", "SequenceExample" (arrays of arrays become feature lists) or
             "ByteArray" (one column of records).
-        id, lift, missing, count, index: see `recmap.open`; lift and count are names with commas
-            between, as for the command: "age=0,score", "tokens:uint16". Shards that are appended
-            get what the index has.
+        id, lift, missing_values, count, index: see `recmap.open`; lift and count are names with
+            commas between, as for the command: "age=0,score", "tokens:uint16". Shards that are
+            appended get what the index has.
         split, sets: the sets of shards to read; see `recmap.open`.
         storage.NAME: a storage option of `recmap.open`, as "storage.endpoint", for reading.
         allow_absolute_paths, allow_urls: "true" lets an ``.rmx`` name shards outside its own folder

@@ -167,8 +167,8 @@ class ShardWriter(sources.DataSourceArrowWriter):
                 contents = IndexOptions(
                     id=dataset._id_name(), lifts=dataset._lifts(), counted=dataset._counted()
                 )
-        check_missing_is_used(settings.missing, contents.lifts, index)
-        if settings.missing == "null":
+        check_missing_is_used(settings.missing_values, contents.lifts, index)
+        if settings.missing_values == "null":
             self.nullable = frozenset(name for name, _ in contents.lifts)
         else:
             self.nullable = nullable

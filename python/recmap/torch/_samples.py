@@ -136,7 +136,7 @@ class MapDataset(data.Dataset[Any]):
         if self._parser is None:
             return [bytes(record) for record in self.dataset.gather(indices)]
         with self.dataset._advised(self._features or {}, self._feature_lists):
-            batch = self.dataset._parsed(indices, self._parser, "raise")
+            batch = self.dataset._parsed(indices, self._parser, "error")
         info = data.get_worker_info()
         if info is None or not info.id:
             self._first_batch.check(batch)

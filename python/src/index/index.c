@@ -182,7 +182,7 @@ PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords)
             &options.reads_shards, &options.inherits)) {
         return NULL;
     }
-    options.on_corrupt = skips ? RECMAP_ON_CORRUPT_SKIP : RECMAP_ON_CORRUPT_RAISE;
+    options.on_bad_record = skips ? RECMAP_ON_BAD_RECORD_SKIP : RECMAP_ON_BAD_RECORD_ERROR;
     options.compression = (recmap_compression)compression;
     for (size_t i = 0; i < lifts.count; i++) lifts.lifts[i].is_nullable = is_nullable;
     options.lifts = lifts.lifts;

@@ -25,7 +25,7 @@ struct step_object {
     atomic_int status;                    /* the transform's progress; its meaning is Python's */
     uint64_t start_epoch, start_position; /* of the loader before the step */
     uint64_t epoch, position;             /* of the loader once the step is delivered */
-    uint64_t skipped_count; /* of its records, because of on_error="skip" or "substitute" */
+    uint64_t skipped_count; /* of its records, because of on_bad_record="skip" or "substitute" */
     char is_end;            /* of an epoch */
 };
 

@@ -181,7 +181,7 @@ def test_errors_name_feature_and_record(tmp_path, feature, word):
 def test_errors_can_be_collected(tmp_path):
     write(tmp_path, [{"a": 1}, {"b": 1}, {"a": 3}, b"\xff\xff"])
     ds = recmap.open(tmp_path / "made-0.tfrecord")
-    batch = ds.parse(range(4), {"a": recmap.FixedLen()}, on_error="collect")
+    batch = ds.parse(range(4), {"a": recmap.FixedLen()}, on_bad_record="collect")
     assert batch.is_valid("a").tolist() == [True, False, True, False]
     rows = dict(batch.failures)
     assert isinstance(rows[1], recmap.FeatureError) and rows[1].record == 1
@@ -360,7 +360,7 @@ def test_loader_skips_unparsable_records(tmp_path):
     with pytest.raises(recmap.FeatureError) as caught:
         list(recmap.Loader(ds, 4, features=features))
     assert caught.value.record == 5
-    loader = recmap.Loader(ds, 4, features=features, on_error="skip")
+    loader = recmap.Loader(ds, 4, features=features, on_bad_record="skip")
     assert np.concatenate([b["a"] for b in loader]).tolist() == [i for i in range(20) if i != 5]
 
 

@@ -439,7 +439,7 @@ def in_batches(folder, records, size):
 def test_examples(tmp_path, seed):
     r = random.Random(seed)
     for ds, numbers, part in in_batches(tmp_path, [record(r) for _ in range(300)], 100):
-        batch = ds.parse(numbers, FEATURES, on_error="collect")
+        batch = ds.parse(numbers, FEATURES, on_bad_record="collect")
         wanted = [wanted_of(example_rows, data) for data in part]
         assert 0 < check(batch, FEATURES, part, wanted) < 90
 
@@ -528,7 +528,7 @@ def sequence_rows(data):
 def test_sequences(tmp_path, seed):
     r = random.Random(seed)
     for ds, numbers, part in in_batches(tmp_path, [sequence(r) for _ in range(240)], 80):
-        batches = ds.parse_sequence(numbers, FEATURES, LISTS, on_error="collect")
+        batches = ds.parse_sequence(numbers, FEATURES, LISTS, on_bad_record="collect")
         wanted = [wanted_of(sequence_rows, data) for data in part]
         for i, (batch, features) in enumerate(zip(batches, (FEATURES, LISTS), strict=True)):
             assert 0 < check(batch, features, part, [rows and rows[i] for rows in wanted]) < 72
@@ -555,7 +555,7 @@ def test_truncated_and_flipped_records_never_crash(tmp_path, digits):
             records.append(whole[:at] + bytes([whole[at] ^ 1 << bit]) + whole[at + 1 :])
     features = {name: feature for name, feature, _ in DIGIT}
     for ds, numbers, part in in_batches(tmp_path, records, len(records)):
-        batch = ds.parse(numbers, features, on_error="collect")
+        batch = ds.parse(numbers, features, on_bad_record="collect")
         wanted = [wanted_of(digit_rows, data) for data in part]
         assert len(whole) < check(batch, features, part, wanted) < len(records)
 

@@ -48,7 +48,7 @@ def column(ds, name="score"):
     ids=["float64", "floats", "uint8", "ints", "bools", "range", "reversed"],
 )
 def test_one_value_for_each_record(ds, values, kind):
-    assert ds.annotate({"score": values}, on="number") is ds
+    assert ds.annotate({"score": values}, by="number") is ds
     assert ds.columns["score"].dtype == kind
     assert column(ds) == [float(value) for value in values]
     assert column(ds, "label") == [i % 5 for i in range(COUNT)]
@@ -73,14 +73,14 @@ def test_texts(ds):
     ids=["dict", "tuple", "arrays", "bytes"],
 )
 def test_values_by_id(ds, values):
-    ds.annotate({"score": values}, on="id")
+    ds.annotate({"score": values}, by="id")
     assert column(ds) == SCORES.tolist()
 
 
 def test_keys_as_a_column(ds):
-    ds.annotate({"id": IDS[::-1], "score": SCORES[::-1], "rank": np.arange(COUNT)}, on="id")
+    ds.annotate({"id": IDS[::-1], "score": SCORES[::-1], "rank": np.arange(COUNT)}, by="id")
     assert column(ds) == SCORES.tolist() and column(ds, "rank") == list(range(COUNT))[::-1]
-    ds.annotate({"number": [3, 1], "x": [30, 10]}, on="number", default={"x": -1})
+    ds.annotate({"number": [3, 1], "x": [30, 10]}, by="number", default={"x": -1})
     assert column(ds, "x")[:4] == [-1, 10, -1, 30]
 
 
@@ -90,17 +90,17 @@ def test_tables(ds, library):
     make = tables.table if library == "pyarrow" else tables.DataFrame
     table = make({"id": IDS[:50], "score": SCORES[:50], "lang": ["de", None] * 25})
     default = {"score": 0, "lang": "?"}
-    ds.annotate(table, on="id", default=default)
+    ds.annotate(table, by="id", default=default)
     expected = [*SCORES[:50].tolist(), *[0] * 50]
     assert column(ds) == expected
     assert column(ds, "lang") == [b"de" if i < 50 and i % 2 == 0 else b"?" for i in range(COUNT)]
-    ds.annotate({"score": table}, on="id", default={"score": 0}, drop=["score"])
+    ds.annotate({"score": table}, by="id", default={"score": 0}, drop=["score"])
     assert column(ds) == expected
 
 
 def test_a_series_with_ids_as_its_index(ds):
     pandas = pytest.importorskip("pandas")
-    ds.annotate({"score": pandas.Series(SCORES[::-1], index=IDS[::-1])}, on="id")
+    ds.annotate({"score": pandas.Series(SCORES[::-1], index=IDS[::-1])}, by="id")
     assert column(ds) == SCORES.tolist()
 
 
@@ -356,9 +356,9 @@ def test_integers_beyond_64_bits(ds, values):
         with pytest.raises(ValueError, match="a value is beyond int64"):
             ds.annotate({"x": (keys, values)}, on=on)
     with pytest.raises(ValueError, match="a value is beyond int64"):
-        ds.annotate({"x": ([2**63, -1], [1, 2])}, on="number")
+        ds.annotate({"x": ([2**63, -1], [1, 2])}, by="number")
     assert ds.fingerprint == before
-    ds.annotate({"x": ([0, 1], [2**63 - 1, -(2**63)])}, on="number")
+    ds.annotate({"x": ([0, 1], [2**63 - 1, -(2**63)])}, by="number")
     assert column(ds, "x")[:2] == [2**63 - 1, -(2**63)]
 
 
@@ -366,9 +366,9 @@ def test_arrays_that_cannot_be_written(ds):
     numbers, scores = np.arange(COUNT)[::-1].copy(), SCORES[::-1].astype(np.float32)
     for array in (numbers, scores):
         array.flags.writeable = False
-    ds.annotate({"score": (numbers, scores)}, on="number")
+    ds.annotate({"score": (numbers, scores)}, by="number")
     assert column(ds) == SCORES.tolist()
-    ds.annotate({"big": (numbers.astype(">i8"), scores.astype(">f4"))}, on="number")
+    ds.annotate({"big": (numbers.astype(">i8"), scores.astype(">f4"))}, by="number")
     assert column(ds, "big") == SCORES.tolist()
 
 
@@ -409,8 +409,8 @@ def test_arrays_of_arrow_without_nulls(ds, chunked):
         "dictionary": make(texts).dictionary_encode(),
         "n": make(range(COUNT)),
     }
-    ds.annotate(values, on="id")
-    ds.annotate({"m": (values["n"], values["n"])}, on="number")
+    ds.annotate(values, by="id")
+    ds.annotate({"m": (values["n"], values["n"])}, by="number")
     backwards = [text.encode() for text in texts[::-1]]
     assert column(ds, "lang") == column(ds, "raw") == column(ds, "dictionary") == backwards
     assert column(ds, "even") == [i % 2 for i in range(COUNT)]
@@ -437,7 +437,7 @@ def test_missing_values_of_string_dtype(ds, missing):
 def test_texts_and_ids_of_string_dtype(ds):
     dtype = np.dtypes.StringDType()
     masked = np.ma.MaskedArray(np.array(IDS, dtype), np.arange(COUNT) == 3)
-    ds.annotate({"name": (np.array(IDS[::-1], dtype), np.array(IDS, dtype))}, on="id")
+    ds.annotate({"name": (np.array(IDS[::-1], dtype), np.array(IDS, dtype))}, by="id")
     ds.annotate({"masked": masked})
     names = [name.encode() for name in IDS]
     assert column(ds, "name") == names[::-1]
@@ -514,7 +514,7 @@ def test_many_records_in_any_order(tmp_path):
     write(tmp_path, [b""] * count)
     with recmap.open(tmp_path / "made-0.tfrecord") as ds:
         order = np.random.default_rng(0).permutation(count)
-        ds.annotate({"number": order, "s": order * 3}, on="number")
+        ds.annotate({"number": order, "s": order * 3}, by="number")
         assert np.array_equal(ds.columns["s"], np.arange(count) * 3)
         ds.annotate({"t": {count - 1: "x"}}, default={"t": ""})
         assert ds.where("t == 'x'").numbers.tolist() == [count - 1]
@@ -543,7 +543,9 @@ def test_advice_for_a_missing_column_keeps_annotated_columns(ds):
     assert '`ds.lift(["digest"])` adds it' in caught.value.advice
 
 
-@pytest.mark.parametrize("option", [{"missing": "error"}, {"missing": "null"}, {"by": "number"}])
+@pytest.mark.parametrize(
+    "option", [{"missing_values": "error"}, {"missing_values": "null"}, {"by": "number"}]
+)
 def test_options_of_columns_need_columns(ds, option):
     before = ds.fingerprint
     (pair,) = option.items()
@@ -626,15 +628,15 @@ def test_the_index_of_pandas_is_not_ignored(ds):
 
 def test_ids_without_on(ds):
     with pytest.raises(TypeError, match='if the keys are ids, pass by="id"'):
-        ds.annotate({"score": {"x": 1}}, on="number")
+        ds.annotate({"score": {"x": 1}}, by="number")
 
 
 @pytest.mark.parametrize("missing", ["error", "null"])
 def test_rebuild_keeps_annotated_columns_with_nulls_from_being_lost(ds, tmp_path, missing):
     """Nulls are also what a lifted column has for records without its feature."""
-    ds.annotate({"score": {3: 0.5}, "lang": {5: "de"}}, on="number")
+    ds.annotate({"score": {3: 0.5}, "lang": {5: "de"}}, by="number")
     with pytest.raises(recmap.FeatureError, match="columns 'score', 'lang'"):
-        recmap.open(tmp_path, index=ds.index_path, rebuild=True, missing=missing)
+        recmap.open(tmp_path, index=ds.index_path, rebuild=True, missing_values=missing)
     assert ds.where("score == 0.5").numbers.tolist() == [3]
 
 
@@ -696,7 +698,7 @@ def test_the_few_records_that_tell_are_found(tmp_path, unmarked):
     count = 200_000
     shards = write(tmp_path, [b""] * count, shards=3)
     with recmap.open(shards, progress=None) as ds:
-        ds.annotate({"score": {150_001: 7}}, on="number", default={"score": 0})
+        ds.annotate({"score": {150_001: 7}}, by="number", default={"score": 0})
         path = ds.index_path
         first = ds.shards[0]["records"] + ds.shards[1]["records"]
     assert first < 150_001
@@ -863,7 +865,7 @@ def test_unmatched_keys_are_an_error_with_their_number_or_ignored(ds, by):
         ds.annotate({"other": (unmatched, [1, None])}, by=by, unmatched="ignore")
     with pytest.raises(ValueError, match='unmatched must be "error" or "ignore"'):
         ds.annotate({"other": (keys, [1, 2, 3, 4])}, by=by, unmatched="skip")
-    with pytest.raises(TypeError, match="by and on are the same"):
+    with pytest.raises(TypeError, match="on is the old name of by"):
         ds.annotate({"other": (keys, [1, 2, 3, 4])}, on=by, by=by)
 
 

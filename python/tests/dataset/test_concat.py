@@ -70,7 +70,7 @@ def test_ids_and_columns(parts):
     assert set(ds.columns) == {"@length", "n"}  # "id" is lifted in one of them only
     assert (ds.columns["@length"] == [len(r) for r in ds]).all()
     assert len(ds.where("n >= 95")) == 5
-    names = ds.partition({"x": 0.5, "y": 0.5})
+    names = ds.split({"x": 0.5, "y": 0.5})
     for name in names.values():
         assert all(len(set(name.find_all(f"id-{n}"))) in (0, 2, 3) for n in range(40))
     whole = recmap.concat([parts[0], parts[2]])
@@ -87,7 +87,7 @@ def test_ids_of_several_features(tmp_path):
     assert ds.find_many(["k", "id-0", "id-9"]).tolist() == [5, 0, -1]
     for joined in ({"both": ds, "a": a}, {"a": a, "both": ds[:3]}):
         with pytest.raises(ValueError, match="the parts of 'both' do not all have ids of one feat"):
-            recmap.join(joined, on="id")
+            recmap.join(joined, by="id")
     with pytest.raises(ValueError, match="the parts do not all have ids of one feature") as caught:
         ds.duplicates(by="id")
     assert "with the same id feature" in str(caught.value)
@@ -131,7 +131,7 @@ def test_damage_names_the_shard(parts, tmp_path):
     assert str(tmp_path / "b") in raised.value.advice
     (damage,) = ds.verify(progress=None)["damage"]
     assert damage["record"] == number and damage["path"] == str(shard)
-    loader = recmap.Loader(ds, 10, on_error="skip")
+    loader = recmap.Loader(ds, 10, on_bad_record="skip")
     assert sum(len(batch) for batch in loader) == 99
     assert [one["number"] for one in loader.skipped] == [number]
 

@@ -76,9 +76,11 @@ def test_damage_is_skipped_whatever_the_time(tmp_path, kind, seed):
         good = good_records(ds)
         assert ds.verify(progress=None)["records_good"] == len(good) < COUNT
         features = {"x": recmap.FixedLen()}
-        with recmap.Loader(ds, 100, on_error="skip", features=features, epochs=1) as loader:
+        with recmap.Loader(ds, 100, on_bad_record="skip", features=features, epochs=1) as loader:
             assert sorted(np.concatenate([batch["x"] for batch in loader]).tolist()) == good
-        with recmap.Loader(ds, 100, on_error="substitute", features=features, epochs=1) as loader:
+        with recmap.Loader(
+            ds, 100, on_bad_record="substitute", features=features, epochs=1
+        ) as loader:
             substituted = np.concatenate([batch["x"] for batch in loader]).tolist()
             assert len(substituted) == COUNT and set(substituted) == set(good)
         with (
@@ -86,7 +88,7 @@ def test_damage_is_skipped_whatever_the_time(tmp_path, kind, seed):
             pytest.raises(recmap.CorruptRecordError, match=r"a\.tfrecord"),
         ):
             list(loader)
-        batch = ds.parse(range(COUNT), features, on_error="collect")
+        batch = ds.parse(range(COUNT), features, on_bad_record="collect")
         lost = [row for row, _ in batch.failures]
         assert sorted(set(range(COUNT)) - set(lost)) == good
         assert all(isinstance(e, recmap.CorruptRecordError) for _, e in batch.failures)
@@ -116,9 +118,9 @@ def test_a_shard_none_of_which_can_be_read_is_damaged(tmp_path, kind, new_time, 
     ds = recmap.open(tmp_path / "set.rmx")
     features = {"x": recmap.FixedLen()}
     good = [*range(50), *range(100, 200)]
-    with recmap.Loader(ds, 8, on_error="skip", features=features, epochs=1) as loader:
+    with recmap.Loader(ds, 8, on_bad_record="skip", features=features, epochs=1) as loader:
         assert sorted(np.concatenate([batch["x"] for batch in loader]).tolist()) == good
-    with recmap.Loader(ds, 8, on_error="substitute", features=features, epochs=1) as loader:
+    with recmap.Loader(ds, 8, on_bad_record="substitute", features=features, epochs=1) as loader:
         assert set(np.concatenate([batch["x"] for batch in loader]).tolist()) == set(good)
     with pytest.raises(recmap.CorruptRecordError, match="restore the whole file"):
         ds[60]
@@ -143,8 +145,10 @@ def test_a_shard_that_was_written_anew_is_stale(tmp_path, kind, new_time):
         lambda: ds.find_many(["0-01134"]),
         lambda: ds.gather([7, 8]),
         lambda: ds.parse([7, 8], features),
-        lambda: list(recmap.Loader(ds, 100, epochs=1, on_error="skip")),
-        lambda: list(recmap.Loader(ds, 100, epochs=1, on_error="substitute", features=features)),
+        lambda: list(recmap.Loader(ds, 100, epochs=1, on_bad_record="skip")),
+        lambda: list(
+            recmap.Loader(ds, 100, epochs=1, on_bad_record="substitute", features=features)
+        ),
     ):
         with pytest.raises(recmap.StaleIndexError, match=r"a\.tfrecord.*changed since"):
             call()

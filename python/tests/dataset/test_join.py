@@ -162,8 +162,8 @@ def test_wrong_arguments(sides, made):
         recmap.join({"image": sides["image"], "made": made})
     with pytest.raises(ValueError, match="missing must be"):
         recmap.join(sides, missing="keep")
-    with pytest.raises(ValueError, match="on must be"):
-        recmap.join(sides, on="number")
+    with pytest.raises(ValueError, match="by must be"):
+        recmap.join(sides, by="number")
 
 
 def test_rows_and_features_that_do_not_exist(sides):

@@ -73,7 +73,7 @@ def test_bad_defaults(digits, tmp_path, default, kind, message):
     with pytest.raises(kind, match=message):
         recmap.open(DIGITS, lift={"x": default}, index=tmp_path / "a.rmx")
     with pytest.raises(kind, match=message):
-        digits.annotate({"x": {0: 1}}, on="number", default={"x": default})
+        digits.annotate({"x": {0: 1}}, by="number", default={"x": default})
 
 
 def test_ranges_of_views_read_no_other_values(digits):

@@ -146,12 +146,12 @@ def test_damage_is_found_without_mapping(shim, shards):
     code = """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        ds = recmap.open(".", index="new.rmx", on_corrupt="skip", access="read", progress=None)
+        ds = recmap.open(".", index="new.rmx", on_bad_record="skip", access="read", progress=None)
     (found,) = ds.info["damage"]
     assert len(ds) == 59 and found["path"] == "a-2.tfrecord", (len(ds), found)
     """
     assert run(shim, shards, code) == []
-    recmap.index(str(shards), shards / "y.rmx", on_corrupt="skip", progress=None)
+    recmap.index(str(shards), shards / "y.rmx", on_bad_record="skip", progress=None)
     assert (shards / "new.rmx").read_bytes() == (shards / "y.rmx").read_bytes()
 
 

@@ -151,7 +151,7 @@ def test_records_that_failed_say_nothing(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for feature in (recmap.VarLen(), recmap.FixedLen((), default=0)):
-            ds.parse([0, 1], {"x": feature}, on_error="collect", missing="error")
+            ds.parse([0, 1], {"x": feature}, on_bad_record="collect", missing="error")
 
 
 def test_feature_lists(sequences):
@@ -265,17 +265,17 @@ def test_a_wrong_name_does_not_drop_all_records(tmp_path, kind):
     write(tmp_path, [{"label": 1, "number": i} for i in range(20)])
     features = DROPPED[kind]
     with recmap.open(tmp_path / "made-0.tfrecord", progress=None) as ds:
-        loader = recmap.Loader(ds, 5, features=features, on_error="skip")
+        loader = recmap.Loader(ds, 5, features=features, on_bad_record="skip")
         for act in (
             lambda: next(iter(loader)),
-            lambda: ds.parse([0, 1], features, on_error="collect", missing="error"),
+            lambda: ds.parse([0, 1], features, on_bad_record="collect", missing="error"),
             lambda: ds.parse([0, 1], features),
         ):
             with pytest.raises(recmap.FeatureError) as caught:
                 act()
             assert "Did you mean 'label'?" in caught.value.advice
         with pytest.warns(UserWarning, match="'lable'"):
-            assert len(ds.parse([0, 1], features, on_error="collect").failures) == 2
+            assert len(ds.parse([0, 1], features, on_bad_record="collect").failures) == 2
 
 
 def test_damaged_first_records_do_not_hide_that_a_feature_is_rare(tmp_path):
@@ -288,13 +288,13 @@ def test_damaged_first_records_do_not_hide_that_a_feature_is_rare(tmp_path):
         "label": recmap.FixedLen(),
     }
     with recmap.open(tmp_path / "made-0.rmx") as ds:
-        loader = recmap.Loader(ds, 5, features=features, on_error="skip")
+        loader = recmap.Loader(ds, 5, features=features, on_bad_record="skip")
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             warnings.filterwarnings("ignore", "all 5 records of a step were skipped")
             assert not len(next(iter(loader))["label"])
             wrong = {"label": recmap.FixedLen((2,)), "weight": recmap.FixedLen((), default=1)}
-            assert ds.parse([5], wrong, on_error="collect").failures
+            assert ds.parse([5], wrong, on_bad_record="collect").failures
 
 
 def test_parse_ignores_that_other_shards_cannot_be_read(tmp_path):

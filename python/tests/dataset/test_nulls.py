@@ -34,7 +34,7 @@ def listed(column):
 
 
 def test_a_column_with_nulls_is_a_masked_array(ds):
-    ds.annotate({"score": {3: 0.5, 7: -1.0}, "lang": {1: "de"}, "n": {2: 7}}, on="number")
+    ds.annotate({"score": {3: 0.5, 7: -1.0}, "lang": {1: "de"}, "n": {2: 7}}, by="number")
     scores, lang, n = (ds.columns[name] for name in ("score", "lang", "n"))
     assert isinstance(scores, np.ma.MaskedArray) and scores.dtype == np.float32
     assert n.dtype == np.int64 and scores.count() == 2
@@ -61,13 +61,17 @@ def test_missing_values_can_be_errors(ds, tmp_path, values):
         values.write_text("number,n\n" + "".join(f"{i},{i}\n" for i in range(COUNT) if i != 5))
     with pytest.raises(ValueError, match='record 5 has no value for column "n"') as caught:
         ds.annotate({"n": values}, missing="error")
-    assert caught.value.advice.endswith("""`default={"n": VALUE}`, or use `missing="null"`""")
+    assert caught.value.advice.endswith(
+        """`default={"n": VALUE}`, or use `missing_values="null"`"""
+    )
     assert list(ds.columns) == list(recmap.open(ds.index_path).columns) == ["@length"]
     ds.annotate({"n": values}, default={"n": -1}, missing="error")
     assert ds.columns["n"].tolist() == [-1 if i == 5 else i for i in range(COUNT)]
-    ds.annotate({"n": values}, drop=["n"], missing="null")
+    ds.annotate({"n": values}, drop=["n"], missing_values="null")
     assert ds.columns["n"].tolist() == [None if i == 5 else i for i in range(COUNT)]
-    with pytest.raises(ValueError, match="missing must be one of 'error', 'null', not 'warn'"):
+    with pytest.raises(
+        ValueError, match="missing_values must be one of 'error', 'null', not 'warn'"
+    ):
         ds.annotate(drop=["n"], missing="warn")
     assert "n" in ds.columns
 
@@ -81,7 +85,7 @@ def test_columns_without_missing_values(ds):
 
 
 def test_a_masked_comparison_selects_nothing(ds):
-    ds.annotate({"score": {3: 0.5, 7: -1.0}, "lang": {1: "de", 2: "fr"}}, on="number")
+    ds.annotate({"score": {3: 0.5, 7: -1.0}, "lang": {1: "de", 2: "fr"}}, by="number")
     assert ds.select(ds.columns["score"] < 1).numbers.tolist() == [3, 7]
     assert ds.select(ds.columns["score"] != 0.5).numbers.tolist() == [7]
     assert ds.select(~(ds.columns["score"] == 0.5)).numbers.tolist() == [7]
@@ -92,20 +96,20 @@ def test_a_masked_comparison_selects_nothing(ds):
 
 
 def test_nulls_are_no_numbers_of_records(ds):
-    ds.annotate({"next": {0: 5}}, on="number")
+    ds.annotate({"next": {0: 5}}, by="number")
     with pytest.raises(ValueError, match="must not be null"):
         ds.select(ds.columns["next"])
 
 
 def test_weights_must_not_be_null(ds):
-    ds.annotate({"w": {0: 5.0}}, on="number")
+    ds.annotate({"w": {0: 5.0}}, by="number")
     with pytest.raises(ValueError, match="null"):
         recmap.Weighted(ds.columns["w"], 10)
     recmap.Weighted(ds.columns["w"].filled(1), 10)
 
 
 def test_views_and_concatenations(ds, tmp_path):
-    ds.annotate({"score": {3: 0.5, 7: -1.0}}, on="number")
+    ds.annotate({"score": {3: 0.5, 7: -1.0}}, by="number")
     view = ds[2:8]
     assert listed(view.columns["score"]) == [None, 0.5, None, None, None, -1.0]
     assert view.where("score is not null").numbers.tolist() == [3, 7]
@@ -119,7 +123,7 @@ def test_views_and_concatenations(ds, tmp_path):
 
 
 def test_the_mask_of_a_column_cannot_be_written(ds):
-    ds.annotate({"score": {3: 0.5}, "lang": {1: "de"}, "n": {1: 7}}, on="number")
+    ds.annotate({"score": {3: 0.5}, "lang": {1: "de"}, "n": {1: 7}}, by="number")
     for name in ("score", "lang", "n"):
         column = ds.columns[name]
         with pytest.raises(ValueError, match="read-only"):
@@ -132,14 +136,14 @@ def test_the_mask_of_a_column_cannot_be_written(ds):
 
 
 def test_filled_without_a_value(ds):
-    ds.annotate({"score": {3: 0.5}, "lang": {1: "de"}}, on="number")
+    ds.annotate({"score": {3: 0.5}, "lang": {1: "de"}}, by="number")
     assert np.isnan(ds.columns["score"].filled()).sum() == COUNT - 1
     assert ds.columns["lang"].filled().tolist()[:3] == [b"", b"de", b""]
     assert ds[:3].columns["lang"].filled().tolist() == [b"", b"de", b""]
 
 
 def test_isin(ds):
-    ds.annotate({"score": {3: 0.5, 4: 0.0}, "lang": {1: "de", 2: "fr", 4: ""}}, on="number")
+    ds.annotate({"score": {3: 0.5, 4: 0.0}, "lang": {1: "de", 2: "fr", 4: ""}}, by="number")
     scores, lang = ds.columns["score"], ds.columns["lang"]
 
     def found(*args, **options):
@@ -160,12 +164,12 @@ def test_isin(ds):
 
 
 def test_nulls_are_not_stored_in_records(ds):
-    ds.annotate({"s": {0: 0.5}, "k": {0: 7}, "lang": {0: "de"}}, on="number")
+    ds.annotate({"s": {0: 0.5}, "k": {0: 7}, "lang": {0: "de"}}, by="number")
     for name in ("s", "k", "lang"):
         column = ds.columns[name]
         recmap.encode_example({"x": column[0], "all": column[:1]})
         for value in (column[1], column, column[:2], [column[0], column[1]], [column[:2]]):
-            with pytest.raises(ValueError, match=r"feature 'x': .* null .*filled.*None"):
+            with pytest.raises(ValueError, match=r"feature 'x': .* null .*None"):
                 recmap.encode_example({"x": value})
     with pytest.raises(ValueError, match=r"list 'x', step 1: .* null"):
         recmap.encode_sequence_example({}, {"x": [ds.columns["k"][0], ds.columns["k"][1]]})
@@ -173,26 +177,26 @@ def test_nulls_are_not_stored_in_records(ds):
 
 
 def test_null_keys_are_errors(ds, tmp_path):
-    ds.annotate({"key": {0: 5}, "text": {0: "id-5"}}, on="number")
+    ds.annotate({"key": {0: 5}, "text": {0: "id-5"}}, by="number")
     key, text = ds.columns["key"], ds.columns["text"]
     assert ds.find_many(text[:1]).tolist() == [5]
     for ids in (key, text):
         with pytest.raises(ValueError, match="ids must not be null"):
             ds.find_many(ids)
         with pytest.raises(ValueError, match="ids must not be null"):
-            ds.annotate({"id": ids, "x": range(COUNT)}, on="id")
+            ds.annotate({"id": ids, "x": range(COUNT)}, by="id")
     with pytest.raises(ValueError, match="record numbers must not be null"):
-        ds.annotate({"number": key, "x": range(COUNT)}, on="number")
+        ds.annotate({"number": key, "x": range(COUNT)}, by="number")
     with pytest.raises(TypeError):
         ds.find_many(list(key))
     with pytest.raises(ValueError, match="record numbers must not be null"):
-        ds.annotate({"x": (list(key), range(COUNT))}, on="number")
+        ds.annotate({"x": (list(key), range(COUNT))}, by="number")
     assert "x" not in ds.columns
 
 
 def test_columns_can_be_given_back(ds):
     values = {"k": {0: 16777217, 1: 2**62 + 1}, "s": {0: 0.5}, "lang": {0: "de", 3: ""}}
-    ds.annotate(values, on="number")
+    ds.annotate(values, by="number")
     ids = [f"id-{i}" for i in range(COUNT)]
     for name in values:
         column = ds.columns[name]
@@ -202,7 +206,7 @@ def test_columns_can_be_given_back(ds):
             "objects": np.ma.MaskedArray(column.tolist(), column.mask, dtype=object),
         }
         ds.annotate(copies)
-        ds.annotate({"ids": dict(zip(ids, column, strict=True))}, on="id")
+        ds.annotate({"ids": dict(zip(ids, column, strict=True))}, by="id")
         for copy in (*copies, "ids"):
             assert ds.columns[copy].dtype == column.dtype
             assert listed(ds.columns[copy]) == listed(column), copy
@@ -212,8 +216,8 @@ def test_columns_can_be_given_back(ds):
 def test_a_column_without_rows_is_refused(ds):
     for values in ({}, ([], [])):
         with pytest.raises(ValueError, match="column 's' has no values"):
-            ds.annotate({"s": values}, on="number")
-    ds.annotate({"s": {}}, on="id", default={"s": 0})
+            ds.annotate({"s": values}, by="number")
+    ds.annotate({"s": {}}, by="id", default={"s": 0})
     assert ds.columns["s"].tolist() == [0] * COUNT
 
 
@@ -221,19 +225,19 @@ def test_a_column_without_rows_is_refused(ds):
 def test_keys_of_nulls_are_checked(ds, value):
     for keys in ([77, 0], [-1, 0]):
         with pytest.raises(ValueError, match=f"no record has the number {keys[0]}"):
-            ds.annotate({"x": (keys, [None, value])}, on="number")
+            ds.annotate({"x": (keys, [None, value])}, by="number")
     with pytest.raises(ValueError, match='no record has the id "none"'):
-        ds.annotate({"x": {"none": None, "id-0": value}}, on="id")
+        ds.annotate({"x": {"none": None, "id-0": value}}, by="id")
     for values in ([value, None], [None, value], [None, None]):
         with pytest.raises(ValueError, match='two rows of column "x" are for record 0'):
-            ds.annotate({"x": ([0, 0], values)}, on="number")
+            ds.annotate({"x": ([0, 0], values)}, by="number")
         with pytest.raises(ValueError, match='two rows of column "x" are for record 1'):
-            ds.annotate({"x": (["id-0", "id-1", "id-1"], [None, *values])}, on="id")
+            ds.annotate({"x": (["id-0", "id-1", "id-1"], [None, *values])}, by="id")
 
 
 def test_arrow(ds):
     pa = pytest.importorskip("pyarrow")
-    ds.annotate({"score": {3: 0.5}}, on="number")
+    ds.annotate({"score": {3: 0.5}}, by="number")
     scores = ds.columns["score"]
     array = pa.array(scores.data, mask=scores.mask)
     assert array.null_count == COUNT - 1 and array[3].as_py() == 0.5
@@ -254,7 +258,7 @@ def test_nullable_types_of_pandas(ds):
             "nan": pandas.Series([3, float("nan")] * (COUNT // 2)),
         }
     )
-    ds.annotate(frame, on="number")
+    ds.annotate(frame, by="number")
     columns = ds.columns
     assert columns["i"].dtype == np.int64 and listed(columns["i"])[:4] == [0, None, 2, None]
     assert listed(columns["f"])[:4] == [0, None, 1, None]
@@ -341,11 +345,11 @@ def test_the_advice_to_lift_a_column_works(tmp_path, lift, absolute):
     recmap.open(shard, index=index).close()
     missing = "null" if lift == ["x"] else "error"
     with pytest.raises(recmap.StaleIndexError, match="no column 'x'") as raised:
-        recmap.open(shard, index=index, lift=lift, missing=missing)
+        recmap.open(shard, index=index, lift=lift, missing_values=missing)
     code = raised.value.advice.partition("to add it, and keep all else: ")[2]
     assert ("allow_absolute_paths=True" in code) == absolute
     eval(code, {"recmap": recmap}).close()
-    with recmap.open(shard, index=index, lift=lift, missing=missing) as lifted:
+    with recmap.open(shard, index=index, lift=lift, missing_values=missing) as lifted:
         assert listed(lifted.columns["x"]) == [None if lift == ["x"] else next(iter(lift.values()))]
 
 
@@ -364,7 +368,7 @@ def test_missing_features(tmp_path):
         recmap.open(tmp_path / "a.tfrecord", lift=["n"], **paths)
     with pytest.raises(ValueError, match="missing"):
         recmap.open(tmp_path / "a.tfrecord", lift=["n"], missing="skip", **paths)
-    ds = recmap.open(tmp_path / "a.tfrecord", lift=["n"], missing="null", **paths)
+    ds = recmap.open(tmp_path / "a.tfrecord", lift=["n"], missing_values="null", **paths)
     assert listed(ds.columns["n"]) == [None, 1, None, 3]
     again = recmap.open(tmp_path / "a.tfrecord", lift=["n"], rebuild=True, **paths)
     assert listed(again.columns["n"]) == [None, 1, None, 3]
@@ -373,29 +377,29 @@ def test_missing_features(tmp_path):
         bare.lift(["n"])
     with pytest.raises(ValueError, match="missing"):
         bare.lift(["n"], missing="skip")
-    assert listed(bare.lift(["n"], missing="null").columns["n"]) == [None, 1, None, 3]
+    assert listed(bare.lift(["n"], missing_values="null").columns["n"]) == [None, 1, None, 3]
 
 
 def test_nulls_need_lifted_columns(tmp_path):
     """Those of an existing index count, because shards may be appended, or the index rebuilt."""
     shards = write_shards(tmp_path, [{"n": 1}, {"x": 1}, {"n": 3}], shards=3)
     paths = {"source": shards[:1], "missing": "null"}
-    first = "missing is .null., which is about lifted columns: name some with lift"
+    first = "missing_values is .null., which is about lifted columns: name some with lift"
     for build in recmap.open, recmap.index:
         with pytest.raises(ValueError, match=first):
             build(**paths)
     assert not list(tmp_path.glob("*.rmx"))
     index = recmap.index(shards[:1], tmp_path / "a.rmx")
-    second = "a.rmx: missing is .null., but the index has no lifted columns"
+    second = "a.rmx: missing_values is .null., but the index has no lifted columns"
     for source in shards[:1], shards[:2]:
         with pytest.raises(recmap.InvalidError, match=second):
-            recmap.open(source, index=index, missing="null")
+            recmap.open(source, index=index, missing_values="null")
     with pytest.raises(ValueError, match=first):
-        recmap.open(shards, index=index, missing="null", rebuild=True)
+        recmap.open(shards, index=index, missing_values="null", rebuild=True)
     recmap.index(shards[:1], index, lift=["n"])
-    with recmap.open(shards[:2], index=index, missing="null") as ds:
+    with recmap.open(shards[:2], index=index, missing_values="null") as ds:
         assert listed(ds.columns["n"]) == [1, None]
-    with recmap.open(shards, index=index, missing="null", rebuild=True) as ds:
+    with recmap.open(shards, index=index, missing_values="null", rebuild=True) as ds:
         assert listed(ds.columns["n"]) == [1, None, 3]
 
 
@@ -685,7 +689,7 @@ def test_texts_without_nulls_before_those_with_nulls(ds):
 
 
 def test_equal_arrays_have_equal_nulls(ds):
-    ds.annotate({"s": {0: 5, 2: 7}, "t": {0: "de", 2: "fr"}}, on="number")
+    ds.annotate({"s": {0: 5, 2: 7}, "t": {0: "de", 2: "fr"}}, by="number")
     for name, values in ("s", [5, 0, 7]), ("t", ["de", "", "fr"]):
         column = ds.columns[name][:3]
         assert np.array_equal(column, column) and np.array_equal(column[[0, 2]], values[::2])
@@ -694,7 +698,7 @@ def test_equal_arrays_have_equal_nulls(ds):
 
 
 def test_counting_leaves_nulls_out(ds):
-    ds.annotate({"s": {0: 5, 1: 0, 2: 7}, "t": {0: "de", 2: "fr", 3: ""}}, on="number")
+    ds.annotate({"s": {0: 5, 1: 0, 2: 7}, "t": {0: "de", 2: "fr", 3: ""}}, by="number")
     assert np.count_nonzero(ds.columns["s"]) == 2 == np.count_nonzero(ds.columns["t"])
     assert np.count_nonzero(~(ds.columns["s"] > 6)) == 2 == (~(ds.columns["s"] > 6)).sum()
     pairs = (ds.columns["s"] > 6).reshape(-1, 2)
@@ -702,7 +706,7 @@ def test_counting_leaves_nulls_out(ds):
 
 
 def test_averages_leave_nulls_out(ds):
-    ds.annotate({"s": {0: 1.0, 1: 4.0}}, on="number")
+    ds.annotate({"s": {0: 1.0, 1: 4.0}}, by="number")
     assert np.average(ds.columns["s"], weights=np.arange(1, COUNT + 1)) == 3
     assert np.average(ds.columns["s"]) == 2.5
     assert np.ptp(ds.columns["s"]) == 3
@@ -726,7 +730,7 @@ def test_copies_can_be_changed(model):
 def test_a_column_of_only_nulls_has_no_type(tmp_path):
     write(tmp_path / "a.tfrecord", 0, COUNT)
     with pytest.warns(UserWarning, match="all have null"):
-        ds = recmap.open(tmp_path / "a.tfrecord", lift=["x"], missing="null")
+        ds = recmap.open(tmp_path / "a.tfrecord", lift=["x"], missing_values="null")
     column = ds.columns["x"]
     assert "x: none" in repr(ds.columns) and ds.info["columns"][1]["type"] == "none"
     assert listed(column) == [None] * COUNT and column.dtype == np.float32

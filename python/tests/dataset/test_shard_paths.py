@@ -92,7 +92,7 @@ def test_names_that_are_not_utf8(tmp_path, name):
         (found,) = one.verify()["damage"]
         assert os.path.samefile(found["path"], shard)
     with pytest.warns(UserWarning, match="skipped damage"):
-        skipped = recmap.open(shard, index=path, on_corrupt="skip", rebuild=True)
+        skipped = recmap.open(shard, index=path, on_bad_record="skip", rebuild=True)
     (found,) = skipped.info["damage"]
     assert found["path"] == shard.name
 

@@ -171,7 +171,7 @@ def test_samples_that_are_too_large(labelled, n):
 
 def test_split_by_shares_is_a_partition(digits):
     shares = {"train": 0.9, "validation": 0.1}
-    parts, expected = digits.split(shares, seed=3), digits.partition(shares, seed=3)
+    parts, expected = digits.split(shares, seed=3), digits.split(shares, seed=3)
     assert list(parts) == list(shares)
     for name in shares:
         assert parts[name].numbers.tolist() == expected[name].numbers.tolist()

@@ -54,7 +54,7 @@ def test_annotated_columns_are_compared_by_their_values(ds):
 
 
 def test_nulls_of_an_annotated_column_equal_none(ds):
-    ds.annotate({"number": [0, 1, 2], "score": [5, 5, 6]}, on="number")
+    ds.annotate({"number": [0, 1, 2], "score": [5, 5, 6]}, by="number")
     assert ds.without_duplicates("score").numbers.tolist() == [0, 2, 3, 4, 5, 6, 7]
 
 

@@ -65,7 +65,7 @@ def test_parsing_says_what_the_records_are(foreign, feature):
         assert caught.value.record == 0
         assert f", but {kind}" in caught.value.message
         assert caught.value.advice
-    failures = ds.parse([0, 1], features, on_error="collect").failures
+    failures = ds.parse([0, 1], features, on_bad_record="collect").failures
     assert [row for row, _ in failures] == [0, 1]
 
 

@@ -179,7 +179,7 @@ def test_added_elements(documents, kind, before, after):
         "tokens": recmap.Sliced((), "int64", pad=PAD, prepend=before, append=after),
         "pairs": recmap.Sliced((2,), "float64", prepend=before, append=after),
     }
-    loader = recmap.Loader(documents, 100, order=order, features=features, positions="document")
+    loader = recmap.Loader(documents, 100, order=order, features=features, row_positions="document")
     first = 0
     for batch in loader:
         positions = range(first, first + batch.row_count)
@@ -514,10 +514,14 @@ def test_bad_records(damaged):
     holds = {
         position for position in range(len(order)) if 9 in order.pieces(0, position)[:, 0].tolist()
     }
-    kept = load(damaged, order, on_error="skip")
+    kept = load(damaged, order, on_bad_record="skip")
     assert sum(batch.row_count for batch in kept) == len(order) - len(holds)
     loader = recmap.Loader(
-        damaged, 8, order=order, features={"tokens": recmap.Sliced(pad=PAD)}, on_error="substitute"
+        damaged,
+        8,
+        order=order,
+        features={"tokens": recmap.Sliced(pad=PAD)},
+        on_bad_record="substitute",
     )
     rows = [row.tolist() for batch in loader for row in batch["tokens"]]
     assert len(rows) == len(order)

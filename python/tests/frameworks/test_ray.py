@@ -191,9 +191,9 @@ def test_index_gives_nulls(tmp_path):
     path = tmp_path / "x.rmx"
     with pytest.raises(recmap.FeatureError, match='no value of lifted feature "x"'):
         recmap.ray.index(tmp_path, path, lift=["x"])
-    assert recmap.ray.index(tmp_path, path, lift=["x"], missing="null") == str(path)
+    assert recmap.ray.index(tmp_path, path, lift=["x"], missing_values="null") == str(path)
     data = path.read_bytes()
-    recmap.index(tmp_path, path, lift=["x"], missing="null", progress=None)
+    recmap.index(tmp_path, path, lift=["x"], missing_values="null", progress=None)
     assert path.read_bytes() == data
     with recmap.open(path) as ds:
         assert ds.columns["x"].tolist() == [None, 1]
@@ -229,11 +229,11 @@ def test_index_names_the_bad_shard(copied_digits):
     assert caught.value.path.endswith("digits-00002-of-00004.tfrecord")
     assert caught.value.record is not None
     assert list(copied_digits.glob("*.rmx")) + list(copied_digits.glob(".*")) == []
-    recmap.index(copied_digits, on_corrupt="skip", progress=None)
+    recmap.index(copied_digits, on_bad_record="skip", progress=None)
     local = (copied_digits / "digits.rmx").read_bytes()
-    recmap.ray.index(copied_digits, on_corrupt="skip")
+    recmap.ray.index(copied_digits, on_bad_record="skip")
     assert (copied_digits / "digits.rmx").read_bytes() == local
-    assert recmap.open(copied_digits, on_corrupt="skip").info["records"] == 1796
+    assert recmap.open(copied_digits, on_bad_record="skip").info["records"] == 1796
 
 
 def lines_of(folder, payloads, plugin):

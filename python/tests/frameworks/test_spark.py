@@ -264,7 +264,7 @@ def test_where_reads_what_spark_would_keep(spark, written, expression, condition
 
 def test_where_selects_within_a_selection_and_leaves_nulls_out(spark, tmp_path):
     rows = spark.range(40, numPartitions=1).selectExpr("id", "if(id % 4 = 0, null, id % 4) as part")
-    folder = save(rows, tmp_path / "o", lift="part", missing="null")
+    folder = save(rows, tmp_path / "o", lift="part", missing_values="null")
     with recmap.open(next(folder.glob("*.rmx")), progress=None) as ds:
         ds[5:].save(folder / "late.rmv")
     frame = reader(spark, where="part != 1").schema("id long").load(str(folder / "late.rmv"))
@@ -385,7 +385,7 @@ def test_decimals_and_the_advice_for_nulls(spark, tmp_path):
     with pytest.raises(Exception, match=r'with `.option\("missing", "null"\)`') as caught:
         save(frame.coalesce(1), tmp_path / "b", lift="d")
     assert '.option("lift", "d=DEFAULT")' in str(caught.value)
-    save(frame.coalesce(1), tmp_path / "b", lift="d", missing="null")
+    save(frame.coalesce(1), tmp_path / "b", lift="d", missing_values="null")
 
 
 def test_columns_that_are_never_null(spark, tmp_path):
@@ -612,7 +612,7 @@ def test_options_of_indexing(spark, tmp_path):
             {"source": tmp_path / "text", "framing": "lines", "compression": "none"},
             {
                 "source": tmp_path / "digits@4.tfrecord",
-                "on_corrupt": "skip",
+                "on_bad_record": "skip",
                 "id": "id",
                 "lift": {"label": 0},
                 "count": {"image": "uint8"},
@@ -631,10 +631,10 @@ def test_options_of_indexing(spark, tmp_path):
         assert ours.read_bytes() == theirs.read_bytes()
     with pytest.raises(recmap.CorruptRecordError, match="digits-00002"):
         recmap.spark.index(spark, tmp_path / "digits@4.tfrecord", tmp_path / "c.rmx")
-    with recmap.open(ours, lift={"label": 0}, on_corrupt="skip") as ds:
-        ds.annotate({"split": [1] * len(ds)}, on="number")
+    with recmap.open(ours, lift={"label": 0}, on_bad_record="skip") as ds:
+        ds.annotate({"split": [1] * len(ds)}, by="number")
     with pytest.raises(recmap.FeatureError, match="'split'"):
-        recmap.spark.index(spark, tmp_path / "digits@4.tfrecord", ours, on_corrupt="skip")
+        recmap.spark.index(spark, tmp_path / "digits@4.tfrecord", ours, on_bad_record="skip")
     assert not list(tmp_path.glob(".*"))
 
 
@@ -653,9 +653,9 @@ def test_indexing_gives_nulls(spark, tmp_path):
     path = tmp_path / "x.rmx"
     with pytest.raises(recmap.FeatureError, match='no value of lifted feature "x"'):
         recmap.spark.index(spark, tmp_path, path, lift=["x"])
-    recmap.spark.index(spark, tmp_path, path, lift=["x"], missing="null", progress=None)
+    recmap.spark.index(spark, tmp_path, path, lift=["x"], missing_values="null", progress=None)
     data = path.read_bytes()
-    recmap.index(tmp_path, path, lift=["x"], missing="null", progress=None)
+    recmap.index(tmp_path, path, lift=["x"], missing_values="null", progress=None)
     assert path.read_bytes() == data
     with recmap.open(path) as ds:
         assert ds.columns["x"].tolist() == [None, 1]

@@ -206,19 +206,19 @@ def index_of(folder):
 
 
 def lifted_with_null(path):
-    recmap.index(path.parent, path, lift=["score"], missing="null", progress=None)
+    recmap.index(path.parent, path, lift=["score"], missing_values="null", progress=None)
 
 
 def annotated(path):
     recmap.index(path.parent, path, progress=None)
     with recmap.open(path) as ds:
-        ds.annotate({"score": np.arange(2)}, on="number")
+        ds.annotate({"score": np.arange(2)}, by="number")
 
 
 def annotated_with_null(path):
     recmap.index(path.parent, path, progress=None)
     with recmap.open(path) as ds:
-        ds.annotate({"number": [0], "score": [0]}, on="number")
+        ds.annotate({"number": [0], "score": [0]}, by="number")
 
 
 @pytest.mark.parametrize(
@@ -253,12 +253,12 @@ def test_missing_values_of_lifted_columns_are_nulls_on_request(tmp_path):
         append_rows(tmp_path / "a", SCORES, ROWS, lift="score")
     with pytest.raises(ValueError, match="option missing must be one of error, null, not 'drop'"):
         append_rows(tmp_path / "a", SCORES, ROWS, lift="score", missing="drop")
-    append_rows(tmp_path / "b", SCORES, ROWS, lift="score", missing="null")
+    append_rows(tmp_path / "b", SCORES, ROWS, lift="score", missing_values="null")
     append_rows(tmp_path / "b", SCORES, ROWS[::-1])
     with recmap.open(index_of(tmp_path / "b")) as ds:
         assert ds.columns["score"].tolist() == [1, None, None, 1]
     path = tmp_path / "again.rmx"
-    recmap.index(tmp_path / "b", path, lift=["score"], missing="null", progress=None)
+    recmap.index(tmp_path / "b", path, lift=["score"], missing_values="null", progress=None)
     assert recmap.open(path, allow_absolute_paths=True).columns["score"].mask.sum() == 2
 
 
@@ -518,26 +518,30 @@ def test_missing_values_in_what_is_appended(tmp_path):
     append_rows(tmp_path, NAMED, [{"score": 1, "x": 2}], lift="score,x=0")
     with pytest.raises(recmap.FeatureError, match='no value of lifted feature "score"'):
         append_rows(tmp_path, NAMED, ROWS)
-    append_rows(tmp_path, NAMED, ROWS, missing="null")
+    append_rows(tmp_path, NAMED, ROWS, missing_values="null")
     with recmap.open(index_of(tmp_path)) as ds:
         assert ds.columns["score"].tolist() == [1, 1, None]
         assert ds.columns["x"].tolist() == [2, 0, 0]
 
 
 def test_nulls_need_lifted_columns(tmp_path):
-    with pytest.raises(ValueError, match='missing is "null", which is about lifted columns'):
-        append_rows(tmp_path, SCORES, ROWS, missing="null")
+    with pytest.raises(ValueError, match='missing_values is "null", which is about lifted columns'):
+        append_rows(tmp_path, SCORES, ROWS, missing_values="null")
     assert not list(tmp_path.iterdir())
     append_rows(tmp_path, SCORES, ROWS)
-    with pytest.raises(ValueError, match='missing is "null", but the index has no lifted columns'):
-        append_rows(tmp_path, SCORES, ROWS, missing="null")
-    with pytest.raises(ValueError, match='missing is "null", but the index has no lifted columns'):
-        settings_of(tmp_path, missing="null").open()
+    with pytest.raises(
+        ValueError, match='missing_values is "null", but the index has no lifted columns'
+    ):
+        append_rows(tmp_path, SCORES, ROWS, missing_values="null")
+    with pytest.raises(
+        ValueError, match='missing_values is "null", but the index has no lifted columns'
+    ):
+        settings_of(tmp_path, missing_values="null").open()
 
 
 def test_a_misspelt_lift_is_refused_also_if_values_may_be_missing(tmp_path):
     with pytest.raises(ValueError, match=r"the column 'scoer' \(option lift\)"):
-        append_rows(tmp_path / "a", SCORES, ROWS, lift="scoer", missing="null")
+        append_rows(tmp_path / "a", SCORES, ROWS, lift="scoer", missing_values="null")
 
 
 def test_reading_indexes_with_nulls_on_request(tmp_path):
@@ -545,7 +549,7 @@ def test_reading_indexes_with_nulls_on_request(tmp_path):
     options = {"lift": "score", "index": str(tmp_path / INDEX_NAME)}
     with pytest.raises(recmap.FeatureError, match='no value of lifted feature "score"'):
         settings_of(tmp_path, **options).open()
-    with settings_of(tmp_path, **options, missing="null").open() as ds:
+    with settings_of(tmp_path, **options, missing_values="null").open() as ds:
         assert ds.columns["score"].tolist() == [1, None]
 
 

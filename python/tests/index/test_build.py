@@ -125,11 +125,11 @@ def test_read_only_folder_needs_index_path(copied_digits, tmp_path_factory):
 def test_skipped_damage_and_missing_ids_warn(copied_digits):
     flip(shards(copied_digits)[1], 5000)
     with pytest.warns(UserWarning, match=r"00001-of-00004.tfrecord at byte .*lists all") as told:
-        recmap.open(copied_digits, on_corrupt="skip")
+        recmap.open(copied_digits, on_bad_record="skip")
     assert len(told) == 1 and told[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # the index exists now
-        recmap.open(copied_digits, on_corrupt="skip")
+        recmap.open(copied_digits, on_bad_record="skip")
     with pytest.warns(
         UserWarning, match="no record has an id: no record has the feature 'typo'"
     ) as told:

@@ -198,10 +198,10 @@ def test_a_record_that_was_written_in_part_is_refused(log):
     whole = path.read_bytes()
     path.write_bytes(whole[:-7])
     with pytest.warns(UserWarning, match="skipped damage"):
-        ds = recmap.open(str(path), on_corrupt="skip")
+        ds = recmap.open(str(path), on_bad_record="skip")
     path.write_bytes(whole)
     assert values(ds) == list(range(4))
-    refused(path, "its last record was not whole", on_corrupt="skip")
+    refused(path, "its last record was not whole", on_bad_record="skip")
     assert values(recmap.open(str(path), rebuild=True)) == list(range(5))
 
 
@@ -224,7 +224,7 @@ def test_damage_in_new_records_names_its_place(log):
     assert (caught.value.record, caught.value.offset) == (10, size)
     assert values(ds) == [*range(5), *range(10, 15)]
     with pytest.warns(UserWarning, match="skipped damage"):
-        ds = recmap.open(str(log), on_corrupt="skip")
+        ds = recmap.open(str(log), on_bad_record="skip")
     assert ds.info["damage"][0]["offset"] == size
     assert values(ds) == [*range(5), *range(10, 15), 6]
     assert ds.verify(progress=None)["damage"] == []

@@ -30,7 +30,7 @@ def check_together(ds, read):
     good = [number for number, record in enumerate(read) if isinstance(record, bytes)]
     assert [bytes(record) for record in ds.gather(good)] == [read[number] for number in good]
     try:
-        for batch in recmap.Loader(ds, batch_size=7, on_error="skip"):
+        for batch in recmap.Loader(ds, batch_size=7, on_bad_record="skip"):
             for record in batch:
                 assert len(bytes(record)) >= 0
     except recmap.Error as error:

@@ -129,7 +129,7 @@ def test_damage_raises_or_is_skipped(copied_digits):
     with pytest.raises(recmap.CorruptRecordError) as caught:
         recmap.open(copied_digits)
     assert caught.value.path.endswith("00001-of-00004.tfrecord")
-    ds = recmap.open(copied_digits, on_corrupt="skip")
+    ds = recmap.open(copied_digits, on_bad_record="skip")
     assert len(ds) == 1796 and len(ds.info["damage"]) == 1
 
 
@@ -215,13 +215,13 @@ def test_shards_folder_keeps_subfolders(tmp_path):
 
 
 def test_index_with_skipped_damage_needs_permission(copied_digits):
-    """An index built with "skip" does not change what on_corrupt="raise" reports."""
+    """An index built with "skip" does not change what on_bad_record="error" reports."""
     flip(shards(copied_digits)[1], 5000)
     with pytest.raises(recmap.CorruptRecordError) as first:
         recmap.open(copied_digits)
-    path = recmap.open(copied_digits, on_corrupt="skip").index_path
+    path = recmap.open(copied_digits, on_bad_record="skip").index_path
     before = os.stat(path).st_ino
-    for wish in {}, {"on_corrupt": "raise"}:
+    for wish in {}, {"on_bad_record": "error"}:
         with pytest.raises(recmap.CorruptRecordError, match="skip") as caught:
             recmap.open(copied_digits, **wish)
         assert caught.value.offset == first.value.offset
@@ -229,13 +229,14 @@ def test_index_with_skipped_damage_needs_permission(copied_digits):
     with pytest.raises(recmap.CorruptRecordError):
         recmap.open(copied_digits, rebuild=True)
     for source in path, copied_digits:
-        assert len(recmap.open(source, on_corrupt="skip")) == 1796
+        assert len(recmap.open(source, on_bad_record="skip")) == 1796
     assert len(recmap.open(path)) == 1796  # the .rmx is opened by name
     assert os.stat(path).st_ino == before
     more = copied_digits / "digits-more.tfrecord"
     shutil.copy(shards(copied_digits)[0], more)
     assert (
-        len(recmap.open([*shards(copied_digits)[:4], more], index=path, on_corrupt="skip")) > 1796
+        len(recmap.open([*shards(copied_digits)[:4], more], index=path, on_bad_record="skip"))
+        > 1796
     )
 
 
@@ -280,7 +281,7 @@ def test_files_with_zero_and_one_bytes(tmp_path):
     [
         {"from_idx": ""},
         {"from_idx": 3},
-        {"on_corrupt": "ignore"},
+        {"on_bad_record": "ignore"},
         {"access": "fast"},
         {"check": "none"},
         {"progress": 3},

@@ -139,7 +139,7 @@ def test_shards_without_records_do_not_count(tmp_path):
 
 @pytest.mark.parametrize("lift", [["x"], ["y", "x", "z", "v"]])
 def test_missing_values_are_nulls(tmp_path, lift):
-    ours, theirs = compared(two_shards(tmp_path), tmp_path, lift=lift, missing="null")
+    ours, theirs = compared(two_shards(tmp_path), tmp_path, lift=lift, missing_values="null")
     assert ours == theirs
     with recmap.open(tmp_path / "parts.rmx") as ds:
         assert ds.columns["x"].tolist() == [None, 1]
@@ -155,7 +155,7 @@ def test_all_that_one_build_warns_of(copied_digits):
     for i in (1, 2):
         flip(copied_digits / f"digits-0000{i}-of-00004.tfrecord", 5000)
     options = {"id": "typo", "lift": {"none": 0}, "count": ["nothing", "image"]}
-    ours, theirs = compared(copied_digits, copied_digits, on_corrupt="skip", **options)
+    ours, theirs = compared(copied_digits, copied_digits, on_bad_record="skip", **options)
     assert sorted(texts_of(ours)) == sorted(texts_of(theirs)) and len(ours) == 5
 
 

@@ -87,7 +87,7 @@ def test_records_that_damage_moved_are_not_returned(tmp_path, framing, access):
             assert re.search("other data|does not match", report["damage"][0]["reason"])
             with pytest.raises(recmap.CorruptRecordError):
                 next(iter(recmap.Loader(ds, 32)))
-            loader = recmap.Loader(ds, 32, on_error="skip")
+            loader = recmap.Loader(ds, 32, on_bad_record="skip")
             assert sum(len(batch) for batch in loader) == 0
         count += 1
         if count == 10:

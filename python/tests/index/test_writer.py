@@ -239,7 +239,7 @@ RECORDS = [
 def test_missing_values_are_nulls(tmp_path, shards):
     names = ["score", "lang", "n", "no"]
     pattern = tmp_path / "a-{shard}.tfrecord"
-    ds = nulls_of(pattern, RECORDS, shards, lift=names, missing="null")
+    ds = nulls_of(pattern, RECORDS, shards, lift=names, missing_values="null")
     order = [i for first in range(shards) for i in range(first, len(RECORDS), shards)]
     found = {name: ds.columns[name].tolist() for name in names}
     assert found == {
@@ -253,7 +253,7 @@ def test_missing_values_are_nulls(tmp_path, shards):
             sorted(tmp_path.glob("*.tfrecord")),
             tmp_path / "again.rmx",
             lift=names,
-            missing="null",
+            missing_values="null",
             progress=None,
         )
     assert pathlib.Path(index).read_bytes() == (tmp_path / "a.rmx").read_bytes()
@@ -261,7 +261,7 @@ def test_missing_values_are_nulls(tmp_path, shards):
 
 def test_a_default_precedes_nulls(tmp_path):
     lift = {"n": 7, "score": None}
-    ds = nulls_of(tmp_path / "a.tfrecord", RECORDS, 1, lift=lift, missing="null")
+    ds = nulls_of(tmp_path / "a.tfrecord", RECORDS, 1, lift=lift, missing_values="null")
     assert ds.columns["n"].tolist() == [1, 7, 7, -(2**63), 7]
     assert ds.columns["score"].tolist() == [0.5, None, None, None, None]
 
@@ -276,21 +276,23 @@ def test_missing_values_are_errors(tmp_path, options):
     ):
         w.write({"n": 1})
         w.write({"n": None})
-    assert 'missing="null"' in caught.value.advice
+    assert 'missing_values="null"' in caught.value.advice
     assert list(tmp_path.iterdir()) == []
 
 
 def test_missing_must_be_a_choice(tmp_path):
-    with pytest.raises(ValueError, match="missing must be one of 'error', 'null', not 'drop'"):
+    with pytest.raises(
+        ValueError, match="missing_values must be one of 'error', 'null', not 'drop'"
+    ):
         recmap.Writer(tmp_path / "a.tfrecord", missing="drop")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_nulls_need_lifted_columns(tmp_path):
-    needs = 'missing is "null", which is about lifted columns: name some with lift'
+    needs = 'missing_values is "null", which is about lifted columns: name some with lift'
     for options in {}, {"index": tmp_path / "a.rmx", "id": "id"}:
         with pytest.raises(ValueError, match=needs):
-            recmap.Writer(tmp_path / "a.tfrecord", missing="null", **options)
+            recmap.Writer(tmp_path / "a.tfrecord", missing_values="null", **options)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -24,7 +24,7 @@ def damaged(folder, bad):
 @pytest.mark.parametrize("features", [None, X])
 def test_a_step_without_a_good_record_warns_once_an_epoch(tmp_path, features, transform):
     ds = damaged(tmp_path, range(40))
-    loader = recmap.Loader(ds, 15, features=features, transform=transform, on_error="skip")
+    loader = recmap.Loader(ds, 15, features=features, transform=transform, on_bad_record="skip")
     for epoch in range(2):
         with pytest.warns(UserWarning, match="all 15 records of a step were skipped") as caught:
             batches = list(loader)
@@ -38,7 +38,7 @@ def test_a_step_without_a_good_record_warns_once_an_epoch(tmp_path, features, tr
 def test_records_of_another_kind_are_skipped_with_a_warning(tmp_path):
     write(tmp_path, [b"\x09" + bytes(8) + b"\x10\x03"] * 20)  # events of TensorBoard
     with recmap.open(tmp_path / "made-0.tfrecord", progress=None) as ds:
-        loader = recmap.Loader(ds, 10, features={"x": recmap.VarLen("int64")}, on_error="skip")
+        loader = recmap.Loader(ds, 10, features={"x": recmap.VarLen("int64")}, on_bad_record="skip")
         with pytest.warns(UserWarning, match="all 10 records of a step were skipped"):
             assert [batch.row_count for batch in loader] == [0, 0]
 
@@ -47,10 +47,10 @@ def test_steps_with_a_good_record_do_not_warn(tmp_path):
     ds = damaged(tmp_path, [*range(9), 35])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        loader = recmap.Loader(ds, 10, features=X, on_error="skip")
+        loader = recmap.Loader(ds, 10, features=X, on_bad_record="skip")
         assert [batch.row_count for batch in loader] == [1, 10, 10, 9]
         # The last step of the last rank has no record.
-        loader = recmap.Loader(ds[9:14], 4, features=X, on_error="skip", rank=2, world_size=3)
+        loader = recmap.Loader(ds[9:14], 4, features=X, on_bad_record="skip", rank=2, world_size=3)
         assert sum(batch.row_count for batch in loader) <= 2
 
 
@@ -58,7 +58,7 @@ def test_rows_without_a_good_record(tmp_path):
     ds = damaged(tmp_path, range(40))
     order = recmap.Chunked(np.ones(40, np.int64), 4)
     rows = {"x": recmap.Sliced((), "int64")}
-    loader = recmap.Loader(ds, 5, order=order, features=rows, on_error="skip")
+    loader = recmap.Loader(ds, 5, order=order, features=rows, on_bad_record="skip")
     with pytest.warns(UserWarning, match="all 5 records of a step were skipped"):
         list(loader)
 

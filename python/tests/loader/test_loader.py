@@ -269,7 +269,7 @@ def test_orders_with_own_batches(digits):
         {"batch_size": 5, "rank": 1},
         {"batch_size": 5, "rank": -1},
         {"batch_size": 5, "last": "none"},
-        {"batch_size": 5, "on_error": "ignore"},
+        {"batch_size": 5, "on_bad_record": "ignore"},
         {"batch_size": 5, "epochs": 1.5},
         {"batch_size": 5, "epochs": -1},
         {"batch_size": 5, "epochs": math.nan},
@@ -355,10 +355,10 @@ def test_bad_records(tmp_path, transform):
             for batch in loader:
                 seen += batch.numbers.tolist()
         assert caught.value.record == 50 and seen == list(range(50)) and loader.position == 50
-    skipping = recmap.Loader(ds, 10, on_error="skip", transform=transform)
+    skipping = recmap.Loader(ds, 10, on_bad_record="skip", transform=transform)
     assert flat(numbers_of(skipping)) == [i for i in range(100) if i != 50]
     assert [row["number"] for row in skipping.skipped] == [50]
-    other = recmap.Loader(ds, 10, on_error="substitute", transform=transform)
+    other = recmap.Loader(ds, 10, on_bad_record="substitute", transform=transform)
     assert flat(numbers_of(other)) == [51 if i == 50 else i for i in range(100)]
     assert other.statistics["skipped"] == 1
 

@@ -67,7 +67,7 @@ BOOLS = {
     "seed": lambda ds, yes: recmap.Shuffled(10, seed=yes),
     "seed of a loader": lambda ds, yes: recmap.Loader(ds, 5, shuffle=True, seed=yes),
     "seed of a sample": lambda ds, yes: ds.sample(5, seed=yes),
-    "seed of a split": lambda ds, yes: ds.partition({"a": 1.0}, seed=yes),
+    "seed of a split": lambda ds, yes: ds.split({"a": 1.0}, seed=yes),
     "n": lambda ds, yes: recmap.Sequential(yes),
     "sample": lambda ds, yes: ds.sample(yes),
     "batch_size": lambda ds, yes: recmap.Loader(ds, yes),

@@ -80,11 +80,6 @@ MEANT = [
     ("Loader", "pin_memory", r"recmap\.torch\.Loader takes pin_memory=\.\.\."),
     ("JoinedLoader", "num_workers", r"JoinedLoader\(\) got .*write threads="),
     ("FixedLen", "default_value", r"Did you mean 'default'\?"),
-    ("Loader", "on_bad_record", r"write on_error=\.\.\."),
-    ("Loader", "on_corrupt", r"write on_error=\.\.\."),
-    ("JoinedLoader", "on_corrupt", r"write on_bad_record=\.\.\."),
-    ("open", "on_bad_record", r"write on_corrupt=\.\.\."),
-    ("index", "on_error", r"write on_corrupt=\.\.\."),
     ("open", "cache_dir", r"write cache=\.\.\."),
     ("index", "rebild", r"recmap\.open takes rebuild=\.\.\."),
     ("Loader", "zebra", "got an unexpected keyword argument 'zebra'$"),
@@ -103,17 +98,14 @@ def test_arguments_that_other_classes_of_torch_take(digits):
         torch.Sampler(recmap.Sequential(4), shufle=True)
     with pytest.raises(TypeError, match=r"'shufle': recmap\.Loader takes shuffle=\.\.\.$"):
         torch.IterableDataset(recmap.Loader(digits, 4), shufle=True)
-    with pytest.raises(TypeError, match=r"write on_error=\.\.\."):
-        torch.Loader(digits, 4, on_bad_record="skip")
 
 
-@pytest.mark.parametrize("method", ["split", "partition"])
-def test_shares_as_arguments(digits, method):
+def test_shares_as_arguments(digits):
     message = r"pass the shares as a dict, such as \{\"train\": 0\.9"
     with pytest.raises(TypeError, match=message):
-        getattr(digits, method)(train=0.9, val=0.1)
+        digits.split(train=0.9, val=0.1)
     with pytest.raises(TypeError, match=r"Did you mean 'seed'\?"):
-        getattr(digits, method)({"train": 1}, sede=1)
+        digits.split({"train": 1}, sede=1)
 
 
 def test_methods_of_other_libraries(digits):

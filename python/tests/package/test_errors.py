@@ -14,7 +14,7 @@ from conftest import ROOT, flip
 from recmap._errors import escaped, in_python
 
 ADVICE = {
-    "index with `--on-corrupt skip`": 'index with `on_corrupt="skip"`',
+    "index with `--on-bad-record skip`": 'index with `on_bad_record="skip"`',
     "build it with `recmap index --id FEATURE`": (
         'build it with `recmap.index(..., id="FEATURE")`'
     ),
@@ -33,10 +33,10 @@ ADVICE = {
     ),
     "another name (-o NAME.rmx)": 'another name (index="NAME.rmx")',
     "again with `recmap index --id id --lift label=3 --lift lang --count ids --count x:uint16 "
-    "--on-corrupt skip --framing lines -o 'a b/c.rmx' 'a b/c@4.txt'`": (
+    "--on-bad-record skip --framing lines -o 'a b/c.rmx' 'a b/c@4.txt'`": (
         'again with `recmap.open("a b/c@4.txt", index="a b/c.rmx", id="id", '
         'lift={"label": "3", "lang": None}, count={"ids": None, "x": "uint16"}, '
-        'on_corrupt="skip", framing="lines", rebuild=True)`'
+        'on_bad_record="skip", framing="lines", rebuild=True)`'
     ),
     "build it with `recmap index --lift a --count b:c: -o c.rmx x y`": (
         'build it with `recmap.open(["x", "y"], index="c.rmx", lift=["a"], count=["b:c"], '
@@ -84,8 +84,8 @@ def test_damaged_shard_is_located(copied_digits):
     flip(copied_digits / "digits-00001-of-00004.tfrecord", 300)
     with pytest.raises(recmap.CorruptRecordError) as raised:
         recmap.open(copied_digits, progress=None)
-    assert 'on_corrupt="skip"' in raised.value.advice
-    assert len(recmap.open(copied_digits, on_corrupt="skip", progress=None)) == 1796
+    assert 'on_bad_record="skip"' in raised.value.advice
+    assert len(recmap.open(copied_digits, on_bad_record="skip", progress=None)) == 1796
 
 
 def test_the_advice_about_damage_keeps_ids_and_columns(copied_digits):
@@ -309,7 +309,7 @@ def test_pickled_missing_file_error_keeps_errno(tmp_path):
         (lambda ds: ds.select("label == 3"), r"use ds.where\('label == 3'\)"),
         (lambda ds: "digit-00003" in ds, r"to look for an id, use ds.find\(id\)"),
         (lambda ds: recmap.Loader(ds, 10, shuffle=1000), "must be True or False, not 1000"),
-        (lambda ds: recmap.join(ds, ds), r'recmap.join\({"images": images, .*on="id"\)'),
+        (lambda ds: recmap.join(ds, ds), r'recmap.join\({"images": images, .*by="id"\)'),
         (lambda ds: recmap.Loader(recmap.join({"a": ds, "b": ds}), 4), r"see recmap\.JoinedLoader"),
     ],
 )
@@ -342,7 +342,7 @@ def test_control_characters_are_escaped(tmp_path):
         writer.write(b"damaged")
     flip(tmp_path / f"{name}.tfrecord", 14)
     with pytest.warns(UserWarning, match="skipped damage") as caught:
-        recmap.open(tmp_path / f"{name}.tfrecord", on_corrupt="skip", progress=None)
+        recmap.open(tmp_path / f"{name}.tfrecord", on_bad_record="skip", progress=None)
     assert f"{shown}.tfrecord at byte 0" in str(caught[0].message)
 
 

@@ -261,7 +261,7 @@ def test_an_unknown_dtype(feature_of, dtype):
 
 def test_all_dtypes_are_known_to_the_library(digits):
     for dtype in elements._ELEMENTS:
-        batch = digits.parse([5], {"label": recmap.VarLen(dtype)}, on_error="collect")
+        batch = digits.parse([5], {"label": recmap.VarLen(dtype)}, on_bad_record="collect")
         assert len(batch["label"]) == 1
 
 
@@ -315,11 +315,11 @@ def test_options_of_indexing_with_an_index(digits_index, name, value):
 def test_nulls_without_a_lifted_column(copied_digits, digits_copy):
     message = "the index has no lifted columns"
     with pytest.raises(recmap.InvalidError, match=message):
-        recmap.open(digits_copy.index_path, missing="null")
-    message = 'missing is "null", which is about lifted columns: name some with lift'
-    fails(lambda: digits_copy.lift([], missing="null"), ValueError, message)
+        recmap.open(digits_copy.index_path, missing_values="null")
+    message = 'missing_values is "null", which is about lifted columns: name some with lift'
+    fails(lambda: digits_copy.lift([], missing_values="null"), ValueError, message)
     digits_copy.lift(["label"])
-    recmap.open(digits_copy.index_path, missing="null")
+    recmap.open(digits_copy.index_path, missing_values="null")
 
 
 def test_numbers_that_are_not_integers(digits):

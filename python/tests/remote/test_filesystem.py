@@ -487,7 +487,7 @@ def test_damage_is_listed_with_skip(tmp_path):
     setting = local_setting(tmp_path)
     flip(tmp_path / "data" / shards_of()[0].name, 400)
     with pytest.warns(UserWarning, match="skipped damage"):
-        ds = opened(setting, tmp_path, on_corrupt="skip", progress=None)
+        ds = opened(setting, tmp_path, on_bad_record="skip", progress=None)
     with ds:
         assert ds.info["damage"][0]["path"].startswith("file://")
 

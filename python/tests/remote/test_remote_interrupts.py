@@ -154,7 +154,7 @@ def test_an_interrupt_ends_the_copy_of_a_damaged_shard(server, tmp_path, suffix,
 
     def index():
         names = f"s3://train/digits-*.tfrecord{suffix}"
-        options = {"storage_options": server.options(), "on_corrupt": "skip"}
+        options = {"storage_options": server.options(), "on_bad_record": "skip"}
         return recmap.index(names, tmp_path / "a.rmx", threads=threads, progress=None, **options)
 
     with stalled(server, whole_object_again(damaged.name, size)):

@@ -49,7 +49,9 @@ static recmap_status check_value(const struct lift *lift, size_t i, const recmap
     fail(error, RECMAP_FEATURE, "has no value of lifted feature \"%s\"", column->name);
     if (advice[0]) fail_advise(error, "%s", advice);
     else
-        fail_advise(error, "give a default for such records: `--lift %s`, or use `--missing null`",
+        fail_advise(error,
+                    "give a default for such records: `--lift %s`, or use "
+                    "`--missing-values null`",
                     shell_word_of_name(word, column->name, "=DEFAULT"));
     return RECMAP_FEATURE;
 }

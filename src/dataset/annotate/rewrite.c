@@ -92,7 +92,8 @@ static recmap_status fail_missing(const struct rewrite *rewrite, const struct ne
          column->name);
     fail_file(error, column->path ? column->path : rewrite->annotation->path);
     fail_advise(error,
-                "give records without a value a default: `--default %s`, or use `--missing null`",
+                "give records without a value a default: `--default %s`, or use "
+                "`--missing-values null`",
                 shell_word_of_name(word, column->name, "=VALUE"));
     return RECMAP_INVALID;
 }

@@ -353,7 +353,7 @@ static recmap_status scan_as(struct verification *verification, const struct sca
     struct scan_options scanning = {
         .forms = forms,
         .thread_count = options->thread_count,
-        .on_corrupt = RECMAP_ON_CORRUPT_SKIP,
+        .on_bad_record = RECMAP_ON_BAD_RECORD_SKIP,
         .memory_limit = options->memory_limit,
         .extractor = no_extraction,
         .never_maps = verification->dataset->access != RECMAP_ACCESS_MAP,

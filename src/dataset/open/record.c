@@ -78,7 +78,8 @@ static void advise_damage(const recmap_dataset *dataset, const struct index_plac
              "run `recmap verify %s` to list all damage; to read only good records, index again "
              "with ",
              path);
-    dataset_advise_rebuild(error, dataset, (struct rebuild_option){"--on-corrupt", "skip"}, prefix);
+    dataset_advise_rebuild(error, dataset, (struct rebuild_option){"--on-bad-record", "skip"},
+                           prefix);
 }
 
 static recmap_status fail_frame(const recmap_dataset *dataset, const struct open_shard *shard,

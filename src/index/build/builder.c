@@ -526,7 +526,7 @@ static recmap_status scan_forms(recmap_index_builder *builder, const char *const
         .form = {.framing = &builder->framing, .compression = builder->options.compression},
         .forms = forms,
         .thread_count = builder->options.thread_count,
-        .on_corrupt = builder->options.on_corrupt,
+        .on_bad_record = builder->options.on_bad_record,
         .memory_limit = builder->options.memory_limit,
         .extractor = builder->extractor,
         .never_maps = builder->options.reads_shards != 0,

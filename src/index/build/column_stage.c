@@ -107,7 +107,7 @@ static recmap_status check_value(struct column_stage *stage, const recmap_value 
         else
             fail_advise(error,
                         "build the index with a default for such records: `--lift %s`, or with "
-                        "`--missing null`",
+                        "`--missing-values null`",
                         shell_word_of_name(word, stage->name, "=DEFAULT"));
         return RECMAP_FEATURE;
     }

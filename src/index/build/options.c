@@ -42,10 +42,11 @@ recmap_status index_options_check(const recmap_index_options *options, recmap_er
     if (options->version != RECMAP_INDEX_OPTIONS_VERSION)
         return fail(error, RECMAP_INVALID, "recmap_index_options has version %u, expected %d",
                     options->version, RECMAP_INDEX_OPTIONS_VERSION);
-    if (options->on_corrupt != RECMAP_ON_CORRUPT_RAISE &&
-        options->on_corrupt != RECMAP_ON_CORRUPT_SKIP)
-        return fail(error, RECMAP_INVALID, "on_corrupt is %d, which is not a recmap_on_corrupt",
-                    (int)options->on_corrupt);
+    if (options->on_bad_record != RECMAP_ON_BAD_RECORD_ERROR &&
+        options->on_bad_record != RECMAP_ON_BAD_RECORD_SKIP)
+        return fail(error, RECMAP_INVALID,
+                    "on_bad_record is %d, which is not a recmap_on_bad_record",
+                    (int)options->on_bad_record);
     if (options->id_feature && !options->id_feature[0])
         return fail(error, RECMAP_INVALID, "the id feature has no name");
     if (options->id_feature &&

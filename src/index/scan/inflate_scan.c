@@ -47,7 +47,7 @@ static const struct framing *framing_of(const struct stream_scan *stream) {
 }
 
 static bool skips_damage(const struct stream_scan *stream) {
-    return stream->scan->scanner->on_corrupt != RECMAP_ON_CORRUPT_RAISE;
+    return stream->scan->scanner->on_bad_record != RECMAP_ON_BAD_RECORD_ERROR;
 }
 
 static recmap_status fail_stream(const struct stream_scan *stream,
@@ -57,7 +57,7 @@ static recmap_status fail_stream(const struct stream_scan *stream,
     fail_at(error, stream->scan->path, RECMAP_NO_RECORD, fault->at);
     bool has_begun = image_end(stream) > 0;
     fail_advise(error,
-                "restore the file from its source, or index with `--on-corrupt skip` to number "
+                "restore the file from its source, or index with `--on-bad-record skip` to number "
                 "the readable records%s",
                 has_begun ? ""
                           : "; if only its first bytes look compressed, use `--compression none`");

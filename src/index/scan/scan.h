@@ -31,7 +31,7 @@ struct scan_options {
     struct scan_form form;         /* of all shards */
     const struct scan_form *forms; /* one per shard, instead of `form`; or NULL */
     unsigned thread_count;         /* 0: one per core; for remote shards, at least four */
-    recmap_on_corrupt on_corrupt;
+    recmap_on_bad_record on_bad_record;
     const struct extractor *extractor;
     uint64_t memory_limit;   /* of scanning a compressed shard, in bytes; 0: the default limits */
     uint64_t segment_size;   /* also what is requested at once of a remote shard; 0: the defaults;

@@ -121,7 +121,7 @@ static void pass_damage(const struct scanner *scanner, struct scan_findings *fin
                         struct scan_cursor *cursor, enum frame_verdict verdict,
                         const struct frame *frame, const struct frame_fault *fault,
                         const uint8_t *bytes, uint64_t size) {
-    if (scanner->on_corrupt == RECMAP_ON_CORRUPT_RAISE) {
+    if (scanner->on_bad_record == RECMAP_ON_BAD_RECORD_ERROR) {
         stop_at_damage(findings, cursor->position, fault->reason);
         return;
     }
@@ -228,7 +228,7 @@ static bool enter_file(const struct scanner *scanner, struct scan_findings *find
              " and its footer of %" PRIu64,
              size, header, footer);
     cursor->position = size;
-    if (scanner->on_corrupt == RECMAP_ON_CORRUPT_RAISE) stop_at_damage(findings, 0, reason);
+    if (scanner->on_bad_record == RECMAP_ON_BAD_RECORD_ERROR) stop_at_damage(findings, 0, reason);
     else if (size) add_damage(findings, 0, size, reason);
     return false;
 }

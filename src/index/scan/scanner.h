@@ -46,7 +46,7 @@ struct scan_findings {
 struct scanner {
     const struct framing *framing;
     const struct extractor *extractor;
-    recmap_on_corrupt on_corrupt;
+    recmap_on_bad_record on_bad_record;
 };
 
 bool findings_init(struct scan_findings *findings, const struct extractor *extractor);

@@ -47,7 +47,7 @@ struct manifest {
     uint8_t fingerprint[16];
     char *id_name;            /* NULL: no ids */
     bool extracted_by_caller; /* ids and columns were read by a callback */
-    bool skips_damage;        /* indexed with RECMAP_ON_CORRUPT_SKIP */
+    bool skips_damage;        /* indexed with RECMAP_ON_BAD_RECORD_SKIP */
     struct manifest_column *columns;
     size_t column_count;
     struct manifest_counted *counted_features;

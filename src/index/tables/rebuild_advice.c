@@ -52,7 +52,7 @@ static void add_contents(struct command *command, const struct manifest *manifes
         add_option(command, "--lift", column->name, "=", column->default_value);
         has_nulls |= column->null_count != 0;
     }
-    if (has_nulls) add_option(command, "--missing", "null", "", NULL);
+    if (has_nulls) add_option(command, "--missing-values", "null", "", NULL);
     for (size_t i = 0; i < manifest->counted_feature_count; i++) {
         const struct manifest_counted *counted = &manifest->counted_features[i];
         const char *element = recmap_element_name(counted->element);
@@ -136,10 +136,10 @@ void index_advise_rebuild(recmap_error *error, const struct index_file *index,
     if (index && manifest_find_annotated(index_manifest(index)))
         end = "; its annotated columns are only in the index: save them first";
     if (index && !index_manifest(index)->extracted_by_caller) {
-        bool is_named = option.name && !strcmp(option.name, "--on-corrupt");
+        bool is_named = option.name && !strcmp(option.name, "--on-bad-record");
         add_contents(&command, index_manifest(index));
         if (index_manifest(index)->skips_damage && !is_named)
-            add_option(&command, "--on-corrupt", "skip", "", NULL);
+            add_option(&command, "--on-bad-record", "skip", "", NULL);
         add_shards(&command, index);
         bool fits = strlen(prefix) + command.size + strlen(end) + sizeof "``" <=
                     sizeof error->advice;

@@ -91,7 +91,7 @@ static recmap_status check_record(bool *keep, struct filled_batch *result, struc
     if (status != RECMAP_OK && error) *error = found;
     if (status != RECMAP_OK || !is_bad) return status;
     recmap_skipped bad = {deal->epoch, position, *number, RECMAP_NO_RECORD};
-    if (filler->policy == RECMAP_BAD_RECORD_SUBSTITUTE) {
+    if (filler->policy == RECMAP_ON_BAD_RECORD_SUBSTITUTE) {
         RETURN_IF_FAILED(find_substitute(number, &is_replaced, filler, deal, position, error));
         if (!is_replaced && error) *error = found;
         if (!is_replaced) return found.status;
@@ -182,7 +182,7 @@ static recmap_status fill(struct filled_batch *result, struct filler *filler,
     if (!was_read)
         status = gather_and_parse(result, filler, &step->deal, (size_t)share.count, &found);
     bool is_bad_record = status == RECMAP_CORRUPT || status == RECMAP_FEATURE;
-    if (is_bad_record && filler->policy != RECMAP_BAD_RECORD_RAISE)
+    if (is_bad_record && filler->policy != RECMAP_ON_BAD_RECORD_ERROR)
         return gather_good(result, filler, &step->deal, &share, error);
     if (status != RECMAP_OK && error) *error = found;
     return status;

@@ -28,7 +28,7 @@ void filled_batch_clear(struct filled_batch *result);
 struct filler {
     recmap_dataset *dataset;
     uint32_t rank; /* whose share of each step is read */
-    recmap_bad_record policy;
+    recmap_on_bad_record policy;
     const recmap_parser *parser;  /* NULL: records are not parsed */
     struct direct_reader *reader; /* NULL: batches are gathered */
     recmap_batch *single;         /* for checking one record; created on first use */

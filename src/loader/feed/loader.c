@@ -46,9 +46,9 @@ static recmap_status check_options(const recmap_loader_options *options, recmap_
     if (options->rank >= options->world_size)
         return fail(error, RECMAP_INVALID, "rank %u is out of range: the world size is %u",
                     options->rank, options->world_size);
-    if (options->bad_record > RECMAP_BAD_RECORD_SUBSTITUTE)
+    if (options->on_bad_record > RECMAP_ON_BAD_RECORD_SUBSTITUTE)
         return fail(error, RECMAP_INVALID, "invalid policy for bad records: %d",
-                    (int)options->bad_record);
+                    (int)options->on_bad_record);
     if (options->readahead > RECMAP_READAHEAD_ON)
         return fail(error, RECMAP_INVALID, "invalid readahead mode: %d", (int)options->readahead);
     if (options->thread_count > RECMAP_LOADER_THREADS_MAX)

@@ -253,7 +253,7 @@ void *loader_work(void *context) {
     recmap_loader *loader = context;
     struct filler filler = {.dataset = loader->dataset,
                             .rank = loader->options.rank,
-                            .policy = loader->options.bad_record,
+                            .policy = loader->options.on_bad_record,
                             .parser = loader->options.parser};
     struct readahead_room room = {.numbers = NULL};
     struct job_queue queue;

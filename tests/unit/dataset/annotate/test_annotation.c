@@ -206,7 +206,7 @@ static void test_records_without_a_value(void **state) {
     assert_string_equal(error.path, "set.rmx");
     assert_string_equal(error.advice,
                         "give records without a value a default: `--default y=VALUE`, "
-                        "or use `--missing null`");
+                        "or use `--missing-values null`");
     recmap_annotation_destroy(annotation);
     recmap_dataset_close(dataset);
     assert_int_equal(column_count(), 5);

@@ -354,7 +354,7 @@ static void test_damage_when_indexed(void **state) {
     const char *name = "a.gz";
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_index_options skips = RECMAP_INDEX_OPTIONS_INIT;
-    skips.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    skips.on_bad_record = RECMAP_ON_BAD_RECORD_SKIP;
     for (int round = 0; round < 6; round++) {
         struct packed_shard shard = make_shard(name, COMPRESSION_GZIP, 12 * MB, 4, &random);
         uint64_t at = shard.file.size / 8 * (uint64_t)(1 + round);
@@ -400,7 +400,7 @@ static void test_wrong_sum(void **state) {
     const char *name = "a.gz";
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_index_options skips = RECMAP_INDEX_OPTIONS_INIT;
-    skips.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    skips.on_bad_record = RECMAP_ON_BAD_RECORD_SKIP;
     for (size_t members = 1; members < 4; members += 2) {
         struct packed_shard shard = make_shard(name, COMPRESSION_GZIP, 3 * MB, members, &random);
         shard.file.data[shard.file.size - 8] ^= 1;
@@ -439,7 +439,7 @@ static void test_small_damage(void **state) {
     const char *name = "a.gz";
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_index_options skips = RECMAP_INDEX_OPTIONS_INIT;
-    skips.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    skips.on_bad_record = RECMAP_ON_BAD_RECORD_SKIP;
     struct packed_shard shard = make_shard(name, COMPRESSION_GZIP, 60000, 3, &random);
     for (size_t round = 0; round < 300; round++) {
         struct buffer file = {must_copy(shard.file.data, shard.file.size), shard.file.size, 0};

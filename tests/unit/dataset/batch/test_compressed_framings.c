@@ -99,14 +99,14 @@ static recmap_status lift_digits(void *context, const recmap_record *record, rec
 }
 
 static recmap_index_options options_of(size_t kind, enum compression compression_kind,
-                                       recmap_on_corrupt on_corrupt) {
+                                       recmap_on_bad_record on_bad_record) {
     static const recmap_lift lift = {"digits", NULL, 0};
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.framing = kinds[kind];
     /* What a ZLIB stream begins with is too little to tell it in these framings. */
     options.compression = compression_kind == COMPRESSION_GZIP ? RECMAP_COMPRESSION_GZIP
                                                                : RECMAP_COMPRESSION_ZLIB;
-    options.on_corrupt = on_corrupt;
+    options.on_bad_record = on_bad_record;
     options.lifts = &lift;
     options.lift_count = 1;
     options.extract = lift_digits;
@@ -148,9 +148,10 @@ static size_t check_records(const struct shard *due, bool *has) {
     return count;
 }
 
-static void build(size_t kind, enum compression compression_kind, recmap_on_corrupt on_corrupt) {
+static void build(size_t kind, enum compression compression_kind,
+                  recmap_on_bad_record on_bad_record) {
     const char *path = name;
-    recmap_index_options options = options_of(kind, compression_kind, on_corrupt);
+    recmap_index_options options = options_of(kind, compression_kind, on_bad_record);
     index_build("a.rmx", &options, &path, 1);
 }
 
@@ -162,7 +163,7 @@ static void test_whole(void **state) {
         for (enum compression by = COMPRESSION_GZIP; by <= COMPRESSION_ZLIB; by++) {
             struct shard *shard = make_shard(kind, by, &random);
             file_write(name, shard->file.data, shard->file.size);
-            build(kind, by, RECMAP_ON_CORRUPT_RAISE);
+            build(kind, by, RECMAP_ON_BAD_RECORD_ERROR);
             assert_int_equal(check_records(shard, has), RECORDS);
             free_shard(shard);
         }
@@ -180,7 +181,7 @@ static void test_wrong_sum(void **state) {
         recmap_error error = RECMAP_ERROR_INIT;
         struct shard *shard = make_shard(kind, COMPRESSION_GZIP, &random);
         file_write(name, shard->file.data, shard->file.size);
-        build(kind, COMPRESSION_GZIP, RECMAP_ON_CORRUPT_RAISE);
+        build(kind, COMPRESSION_GZIP, RECMAP_ON_BAD_RECORD_ERROR);
         uint8_t *sum = shard->file.data + shard->member_end[m] - 8;
         sum[1] ^= 0x10;
         /* Changed in place after indexing: verify reports it. */
@@ -188,9 +189,10 @@ static void test_wrong_sum(void **state) {
         recmap_dataset *dataset = dataset_open("a.rmx", NULL);
         assert_true(count_findings(dataset) > 0);
         recmap_dataset_close(dataset);
-        recmap_index_options raises = options_of(kind, COMPRESSION_GZIP, RECMAP_ON_CORRUPT_RAISE);
+        recmap_index_options raises =
+            options_of(kind, COMPRESSION_GZIP, RECMAP_ON_BAD_RECORD_ERROR);
         assert_int_equal(index_try("a.rmx", &raises, &path, 1, &error), RECMAP_CORRUPT);
-        build(kind, COMPRESSION_GZIP, RECMAP_ON_CORRUPT_SKIP);
+        build(kind, COMPRESSION_GZIP, RECMAP_ON_BAD_RECORD_SKIP);
         size_t count = check_records(shard, has);
         for (size_t i = 0; i < RECORDS; i++) {
             /* Well inside of a member: sizes differ a little. */
@@ -221,7 +223,7 @@ static void test_damage_anywhere(void **state) {
         if (cuts) shard->file.size = at;
         else shard->file.data[at] ^= (uint8_t)(1u << rng_below(&random, 8));
         file_write(name, shard->file.data, shard->file.size);
-        build(kind, by, RECMAP_ON_CORRUPT_SKIP);
+        build(kind, by, RECMAP_ON_BAD_RECORD_SKIP);
         found += check_records(shard, has);
         free_shard(shard);
     }
@@ -240,7 +242,7 @@ static void test_zeros_at_the_end(void **state) {
         size_t at = 16 + (size_t)rng_below(&random, shard->file.size - 32);
         memset(shard->file.data + at, 0, shard->file.size - at);
         file_write(name, shard->file.data, shard->file.size);
-        build(kind, COMPRESSION_GZIP, RECMAP_ON_CORRUPT_SKIP);
+        build(kind, COMPRESSION_GZIP, RECMAP_ON_BAD_RECORD_SKIP);
         found += check_records(shard, has);
         free_shard(shard);
     }
@@ -256,7 +258,7 @@ static void test_damage_when_read(void **state) {
         size_t kind = round % KINDS;
         struct shard *shard = make_shard(kind, COMPRESSION_GZIP, &random);
         file_write(name, shard->file.data, shard->file.size);
-        build(kind, COMPRESSION_GZIP, RECMAP_ON_CORRUPT_RAISE);
+        build(kind, COMPRESSION_GZIP, RECMAP_ON_BAD_RECORD_ERROR);
         size_t at = 16 + (size_t)rng_below(&random, shard->file.size - 16);
         shard->file.data[at] ^= (uint8_t)(1u << rng_below(&random, 8));
         file_alter(name, 0, shard->file.data, shard->file.size);

@@ -298,7 +298,7 @@ static void test_other_file_of_a_damaged_shard(void **state) {
     static const uint8_t zeros[3 * FRAME];
     file_alter("s00001", 0, zeros, sizeof zeros);
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
-    options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    options.on_bad_record = RECMAP_ON_BAD_RECORD_SKIP;
     index_build("set.rmx", &options, shard_names(SHARDS), SHARDS);
     struct buffer other = BUFFER_INIT;
     static const uint8_t payload[RECORDS * FRAME - 16];

@@ -88,7 +88,7 @@ static void test_damaged_first_record(void **state) {
         assert_non_null(strstr(error.message, "length CRC"));
         assert_int_equal(error.record, 0);
         recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
-        options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+        options.on_bad_record = RECMAP_ON_BAD_RECORD_SKIP;
         assert_int_equal(index_bytes("x.rmx", &options, "shard", &bytes).record_count, 1);
         free(payload);
         buffer_deinit(&bytes);

@@ -215,7 +215,7 @@ static void test_bits_of_100_records(void **state) {
         buffer_deinit(&payload);
     }
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
-    options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    options.on_bad_record = RECMAP_ON_BAD_RECORD_SKIP;
     size_t record = 0;
     for (size_t bit = 0; bit < whole.size * 8; bit += is_long() ? 1 : 61) {
         while (begins[record + 1] <= bit / 8) record++;
@@ -254,7 +254,7 @@ static void test_verdicts_of_tensorflow(void **state) {
     assert_non_null(file);
     struct buffer whole = small_file();
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
-    options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    options.on_bad_record = RECMAP_ON_BAD_RECORD_SKIP;
     unsigned lines = 0;
     while (fgets(line, sizeof line, file) && strncmp(line, "## single", 9)) {
         unsigned from, to, records, bytes;
@@ -327,7 +327,7 @@ static void test_recovery(void **state) {
     buffer_add_random(&payload, SIZE, &random);
     for (int i = 0; i < COUNT; i++) oracle_add_record(&bytes, payload.data, SIZE);
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
-    options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    options.on_bad_record = RECMAP_ON_BAD_RECORD_SKIP;
     for (size_t record = 0; record < COUNT; record += 11)
         for (size_t place = 0; place < FRAME; place += place < 20 ? 1 : 1663) {
             size_t at = record * FRAME + place;

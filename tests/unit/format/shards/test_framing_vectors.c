@@ -24,7 +24,7 @@ static void build(const struct vector_case *vector) {
     file_write("shard", image, size);
     free(image);
     options.framing = vector_text(vector, "framing");
-    options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    options.on_bad_record = RECMAP_ON_BAD_RECORD_SKIP;
     options.compression = RECMAP_COMPRESSION_NONE;
     assert_int_equal(recmap_index_builder_create(&builder, "x.rmx", &options, &error), RECMAP_OK);
     assert_int_equal(recmap_index_builder_add_shard(builder, "shard", &error), RECMAP_OK);

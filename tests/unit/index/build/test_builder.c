@@ -53,7 +53,7 @@ static void test_damaged_shards(void **state) {
             buffer_deinit(&bytes);
         }
         recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
-        options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+        options.on_bad_record = RECMAP_ON_BAD_RECORD_SKIP;
         assert_same_by_all_paths(&options, shard_names(count), count, &random);
     }
 }

@@ -125,7 +125,7 @@ static void test_large_shard(void **state) {
     file_write("shard", shard.data, shard.size);
     const char *name = "shard";
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
-    options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    options.on_bad_record = RECMAP_ON_BAD_RECORD_SKIP;
     options.thread_count = 1;
     index_build("one.rmx", &options, &name, 1);
     options.thread_count = 4;
@@ -151,7 +151,7 @@ static void test_many_damages(void **state) {
     buffer_deinit(&shard);
     const char *name = "shard";
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
-    options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    options.on_bad_record = RECMAP_ON_BAD_RECORD_SKIP;
     struct rng random = {2};
     assert_same_by_all_paths(&options, &name, 1, &random);
     recmap_dataset *dataset = dataset_open("once.rmx", NULL);

@@ -130,8 +130,8 @@ static void build_index(const char *added) {
     options.lift_count = parse_lifts(lifts, text);
     options.counted_features = counted_features;
     options.counted_feature_count = parse_counted(counted_features, counted);
-    if (!strcmp(vector_text(said, "on_corrupt"), "skip"))
-        options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    if (!strcmp(vector_text(said, "on_bad_record"), "skip"))
+        options.on_bad_record = RECMAP_ON_BAD_RECORD_SKIP;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_index_builder *builder;
     expect_ok(recmap_index_builder_create(&builder, in_folder("whole.rmx"), &options, &error),

@@ -39,8 +39,8 @@ static void test_index_options(void **state) {
     options.version = 9;
     assert_create_fails(&options, "x.rmx", "version 9");
     options = (recmap_index_options)RECMAP_INDEX_OPTIONS_INIT;
-    options.on_corrupt = (recmap_on_corrupt)17;
-    assert_create_fails(&options, "x.rmx", "on_corrupt is 17");
+    options.on_bad_record = (recmap_on_bad_record)17;
+    assert_create_fails(&options, "x.rmx", "on_bad_record is 17");
     options = (recmap_index_options)RECMAP_INDEX_OPTIONS_INIT;
     options.id_feature = "";
     assert_create_fails(&options, "x.rmx", "no name");
@@ -218,7 +218,7 @@ static void test_skipping_is_for_shards(void **state) {
     (void)state;
     const char *const names[] = {"shard"};
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
-    options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    options.on_bad_record = RECMAP_ON_BAD_RECORD_SKIP;
     recmap_error error = RECMAP_ERROR_INIT;
     char text[100];
     memset(text, 'a', sizeof text);

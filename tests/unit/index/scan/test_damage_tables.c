@@ -48,7 +48,7 @@ static void test_many_damages(void **state) {
     write_shard("a");
     write_shard("b");
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
-    options.on_corrupt = RECMAP_ON_CORRUPT_SKIP;
+    options.on_bad_record = RECMAP_ON_BAD_RECORD_SKIP;
     options.thread_count = 1;
     recmap_index_summary summary = index_build("one.rmx", &options, names, 2);
     /* There is no valid header after the last bad record, so it and the bytes after it are one

@@ -116,7 +116,7 @@ struct setting {
     const struct framing *framing;
     unsigned threads;
     uint64_t segment_size;
-    recmap_on_corrupt on_corrupt;
+    recmap_on_bad_record on_bad_record;
     struct remote_reads *reads; /* NULL: the shards are local */
     bool skips_shards;
     recmap_status run_status;
@@ -134,7 +134,7 @@ static struct story scan(const struct setting *setting, size_t shard_count) {
     const struct scan_options options = {
         .form = {.framing = setting->framing, .compression = RECMAP_COMPRESSION_NONE},
         .thread_count = setting->threads,
-        .on_corrupt = setting->on_corrupt,
+        .on_bad_record = setting->on_bad_record,
         .extractor = nothing,
         .segment_size = setting->segment_size,
         .open = setting->reads ? remote_file_open : NULL,
@@ -251,7 +251,7 @@ static void check_framing(const char *name, unsigned rounds) {
         struct setting setting = {.framing = &framing,
                                   .threads = 1 + (unsigned)rng_below(&random, 4),
                                   .segment_size = 16 + rng_skewed(&random, 14),
-                                  .on_corrupt = (recmap_on_corrupt)rng_below(&random, 2)};
+                                  .on_bad_record = (recmap_on_bad_record)rng_below(&random, 2)};
         struct story local = scan(&setting, SHARDS);
         check_remote(&local, name, &setting, size, seed);
         story_deinit(&local);
@@ -279,7 +279,7 @@ static void test_long_claims_cost_little(void **state) {
         struct remote_reads reads = {0};
         struct setting setting = {.threads = threads,
                                   .segment_size = 20000,
-                                  .on_corrupt = RECMAP_ON_CORRUPT_SKIP,
+                                  .on_bad_record = RECMAP_ON_BAD_RECORD_SKIP,
                                   .reads = &reads};
         struct story story = scan(&setting, 1);
         assert_int_equal(story.status, RECMAP_OK);
@@ -372,7 +372,7 @@ static void test_findings_are_bounded(void **state) {
         struct remote_reads reads = {0};
         struct setting setting = {.threads = threads,
                                   .segment_size = PIECE,
-                                  .on_corrupt = RECMAP_ON_CORRUPT_SKIP,
+                                  .on_bad_record = RECMAP_ON_BAD_RECORD_SKIP,
                                   .reads = &reads};
         struct story story = scan(&setting, SHARDS);
         assert_int_equal(story.status, RECMAP_OK);
@@ -429,7 +429,7 @@ static struct handed_over hand_over_all(struct remote_reads *reads, unsigned thr
                                    hand_damage, end_nothing,   NULL};
     const struct scan_options options = {.form.compression = RECMAP_COMPRESSION_NONE,
                                          .thread_count = threads,
-                                         .on_corrupt = RECMAP_ON_CORRUPT_SKIP,
+                                         .on_bad_record = RECMAP_ON_BAD_RECORD_SKIP,
                                          .extractor = nothing,
                                          .open = remote_file_open,
                                          .open_context = reads,

@@ -137,7 +137,7 @@ enum place {
 struct setting {
     unsigned threads;
     uint64_t segment_size;
-    recmap_on_corrupt on_corrupt;
+    recmap_on_bad_record on_bad_record;
     bool callback_fails;
     enum place place;
     struct remote_reads reads; /* of remote shards */
@@ -161,7 +161,7 @@ static struct story scan_story(const char *const *paths, size_t count, struct se
     recmap_progress totals = {0};
     struct scan_options options = {
         .thread_count = setting->threads,
-        .on_corrupt = setting->on_corrupt,
+        .on_bad_record = setting->on_bad_record,
         .extractor = lifting,
         .segment_size = setting->segment_size,
         .open = setting->place == LOCAL ? NULL : remote_file_open,
@@ -190,7 +190,7 @@ static void fail_expected(struct story *story, recmap_status status, size_t shar
 static void expect_shard(struct story *story, const struct buffer *bytes, size_t shard,
                          const struct setting *setting) {
     struct oracle_file file =
-        oracle_read(bytes->data, bytes->size, setting->on_corrupt == RECMAP_ON_CORRUPT_RAISE);
+        oracle_read(bytes->data, bytes->size, setting->on_bad_record == RECMAP_ON_BAD_RECORD_ERROR);
     uint64_t failed_at = UINT64_MAX;
     for (size_t i = 0; i < file.record_count && failed_at == UINT64_MAX; i++) {
         const struct oracle_record *record = &file.records[i];
@@ -273,7 +273,7 @@ static void report(const struct story *actual, const struct story *due,
         "seed %llu, %u threads, place %d, segments of %llu, mode %d: %s, %zu records, %zu damages, "
         "error at %llu/%llu; due %s, %zu records, %zu damages, error at %llu/%llu\n",
         (unsigned long long)seed, setting->threads, (int)setting->place,
-        (unsigned long long)setting->segment_size, setting->on_corrupt,
+        (unsigned long long)setting->segment_size, setting->on_bad_record,
         recmap_status_name(actual->status), actual->records.size / 56, actual->damages.size / 24,
         (unsigned long long)actual->error_record, (unsigned long long)actual->error_offset,
         recmap_status_name(due->status), due->records.size / 56, due->damages.size / 24,
@@ -317,7 +317,7 @@ static void check_layout(uint64_t seed, size_t size_max) {
         for (int round = 0; round < 3; round++) {
             struct setting how = {round ? 1 + (unsigned)rng_below(&random, 8) : 1,
                                   16 + rng_skewed(&random, 12),
-                                  (recmap_on_corrupt)mode,
+                                  (recmap_on_bad_record)mode,
                                   callback_fails,
                                   LOCAL,
                                   {0}};
@@ -372,7 +372,7 @@ static void test_long_claims(void **state) {
         for (int round = 0; round < 4; round++) {
             struct setting how = {1 + (unsigned)round,
                                   500 + rng_below(&random, round ? 40000 : 500000),
-                                  RECMAP_ON_CORRUPT_SKIP,
+                                  RECMAP_ON_BAD_RECORD_SKIP,
                                   false,
                                   LOCAL,
                                   {0}};
@@ -393,7 +393,7 @@ static void test_record_over_all_segments(void **state) {
     oracle_add_record(&shard, "last", 4);
     file_write("s00000", shard.data, shard.size);
     for (uint64_t segment = 16; segment < 40000; segment = segment * 3 / 2) {
-        struct setting how = {4, segment, RECMAP_ON_CORRUPT_RAISE, false, LOCAL, {0}};
+        struct setting how = {4, segment, RECMAP_ON_BAD_RECORD_ERROR, false, LOCAL, {0}};
         check_setting(&shard, 1, &how, segment);
         struct story told = scan_story(shard_names(1), 1, &how);
         assert_int_equal(told.records.size / 8 / RECORD_NUMBERS, 3);
@@ -413,7 +413,7 @@ static void test_every_flipped_byte(void **state) {
         shard.data[at] ^= 0x10;
         file_write("s00000", shard.data, shard.size);
         for (int mode = 0; mode < 2; mode++) {
-            struct setting how = {3, 16 + at % 32, (recmap_on_corrupt)mode, false, LOCAL, {0}};
+            struct setting how = {3, 16 + at % 32, (recmap_on_bad_record)mode, false, LOCAL, {0}};
             check_setting(&shard, 1, &how, at);
         }
         shard.data[at] ^= 0x10;

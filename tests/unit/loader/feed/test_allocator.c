@@ -86,7 +86,7 @@ static bool ledger_has(struct ledger *ledger, const void *data, size_t size) {
 
 /* ---- A data set: record i has label i, i + 1 bytes of text, and a pair of numbers. */
 
-static void write_set(uint64_t bad_record) {
+static void write_set(uint64_t on_bad_record) {
     struct buffer shard = BUFFER_INIT;
     char text[RECORDS + 1];
     memset(text, 't', sizeof text);
@@ -94,7 +94,7 @@ static void write_set(uint64_t bad_record) {
         struct buffer features = BUFFER_INIT, record = BUFFER_INIT;
         features_add_bytes(&features, "text", text, i + 1);
         features_add_pair(&features, "pair");
-        if (i != bad_record) features_add_int64(&features, "label", (int64_t)i);
+        if (i != on_bad_record) features_add_int64(&features, "label", (int64_t)i);
         features_end(&record, &features);
         recmap_frame frame = recmap_frame_of(record.data, record.size);
         buffer_add(&shard, frame.header, sizeof frame.header);

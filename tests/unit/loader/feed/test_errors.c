@@ -17,11 +17,12 @@
 
 enum { RECORDS = 120, BATCH = 10 };
 
-static recmap_loader *make(recmap_dataset *dataset, recmap_order *order, recmap_bad_record policy) {
+static recmap_loader *make(recmap_dataset *dataset, recmap_order *order,
+                           recmap_on_bad_record policy) {
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     options.batch_size = BATCH;
     options.thread_count = 3;
-    options.bad_record = policy;
+    options.on_bad_record = policy;
     return loader_open(dataset, order, &options);
 }
 
@@ -45,7 +46,7 @@ static void test_raise(void **unused) {
             recmap_dataset *dataset = dataset_open("set.rmx", &opened);
             uint64_t bad = number_at(order, 0, bad_at), first = bad_at / BATCH * BATCH;
             numbered_flip(dataset, bad);
-            recmap_loader *loader = make(dataset, order, RECMAP_BAD_RECORD_RAISE);
+            recmap_loader *loader = make(dataset, order, RECMAP_ON_BAD_RECORD_ERROR);
             struct number_list list = {NULL, 0, 0};
             recmap_error error = RECMAP_ERROR_INIT;
             assert_int_equal(take_steps(&list, loader, bad_at / BATCH), bad_at / BATCH);
@@ -101,8 +102,8 @@ static void iterate_with_policy(recmap_dataset *dataset, recmap_order *order, bo
     recmap_error error = RECMAP_ERROR_INIT;
     bool bad[RECORDS] = {false};
     for (uint64_t i = 0; i < RECORDS; i++) bad[number_at(order, 0, i)] = is_bad(i);
-    recmap_loader *loader =
-        make(dataset, order, substitutes ? RECMAP_BAD_RECORD_SUBSTITUTE : RECMAP_BAD_RECORD_SKIP);
+    recmap_loader *loader = make(
+        dataset, order, substitutes ? RECMAP_ON_BAD_RECORD_SUBSTITUTE : RECMAP_ON_BAD_RECORD_SKIP);
     recmap_loader_statistics statistics;
     recmap_batch *batch = NULL;
     size_t listed = 0, count;
@@ -162,14 +163,15 @@ static void test_policy_and_resume(void **unused) {
     recmap_order *order = order_of_kind(0, RECORDS, 3);
     recmap_dataset *dataset = dataset_open("set.rmx", NULL);
     flip_all(dataset, order);
-    for (int policy = RECMAP_BAD_RECORD_SKIP; policy <= RECMAP_BAD_RECORD_SUBSTITUTE; policy++) {
+    for (int policy = RECMAP_ON_BAD_RECORD_SKIP; policy <= RECMAP_ON_BAD_RECORD_SUBSTITUTE;
+         policy++) {
         struct number_list whole = {NULL, 0, 0}, pieces = {NULL, 0, 0};
-        recmap_loader *loader = make(dataset, order, (recmap_bad_record)policy);
+        recmap_loader *loader = make(dataset, order, (recmap_on_bad_record)policy);
         take_steps(&whole, loader, SIZE_MAX);
         recmap_loader_destroy(loader);
         recmap_state *state = NULL;
         for (size_t taken = 1; taken;) {
-            loader = make(dataset, order, (recmap_bad_record)policy);
+            loader = make(dataset, order, (recmap_on_bad_record)policy);
             if (state) ASSERT_OK(recmap_loader_load(loader, state, &error), &error);
             recmap_state_destroy(state);
             taken = take_steps(&pieces, loader, 1);
@@ -191,7 +193,8 @@ static void test_policy_and_resume(void **unused) {
  * file or by a link to another shard. */
 static void test_what_is_not_skipped(void **unused) {
     (void)unused;
-    for (int policy = RECMAP_BAD_RECORD_RAISE; policy <= RECMAP_BAD_RECORD_SUBSTITUTE; policy++)
+    for (int policy = RECMAP_ON_BAD_RECORD_ERROR; policy <= RECMAP_ON_BAD_RECORD_SUBSTITUTE;
+         policy++)
         for (int way = 0; way < 3; way++) {
             static const recmap_status due[] = {RECMAP_IO, RECMAP_STALE, RECMAP_STALE};
             numbered_write(RECORDS, 3);
@@ -203,7 +206,7 @@ static void test_what_is_not_skipped(void **unused) {
             assert_int_equal(remove(shard.path), 0);
             if (way == 1) file_write(shard.path, "another", 7);
             if (way == 2) assert_int_equal(symlink(shard_names(3)[0], shard.path), 0);
-            recmap_loader *loader = make(dataset, order, (recmap_bad_record)policy);
+            recmap_loader *loader = make(dataset, order, (recmap_on_bad_record)policy);
             struct number_list list = {NULL, 0, 0};
             size_t whole = (size_t)(shard.first_record / BATCH);
             assert_int_equal(take_steps(&list, loader, whole), whole);
@@ -242,8 +245,9 @@ static void test_cut_beside_bad(void **unused) {
     ASSERT_OK(recmap_dataset_locate(&last, dataset, RECORDS - 1, 1, &error), &error);
     numbered_flip(dataset, RECORDS - 5);
     assert_int_equal(truncate(shard_names(1)[0], (off_t)last.offset), 0);
-    for (int policy = RECMAP_BAD_RECORD_SKIP; policy <= RECMAP_BAD_RECORD_SUBSTITUTE; policy++) {
-        recmap_loader *loader = make(dataset, order, (recmap_bad_record)policy);
+    for (int policy = RECMAP_ON_BAD_RECORD_SKIP; policy <= RECMAP_ON_BAD_RECORD_SUBSTITUTE;
+         policy++) {
+        recmap_loader *loader = make(dataset, order, (recmap_on_bad_record)policy);
         ASSERT_OK(recmap_loader_seek(loader, 0, RECORDS - BATCH, &error), &error);
         recmap_batch *batch = NULL;
         assert_int_equal(recmap_loader_next(&batch, loader, &error), RECMAP_IO);
@@ -263,7 +267,7 @@ static void test_all_bad(void **unused) {
     recmap_dataset *dataset = numbered_open(FEW, 2, NULL);
     recmap_order *order = order_of_kind(0, FEW, 1);
     for (uint64_t number = 0; number < FEW; number++) numbered_flip(dataset, number);
-    recmap_loader *loader = make(dataset, order, RECMAP_BAD_RECORD_SKIP);
+    recmap_loader *loader = make(dataset, order, RECMAP_ON_BAD_RECORD_SKIP);
     recmap_batch *batch = NULL;
     for (int i = 0; i < 3; i++) {
         next_batch(&batch, loader);
@@ -272,7 +276,7 @@ static void test_all_bad(void **unused) {
     next_batch(&batch, loader);
     assert_null(batch);
     recmap_loader_destroy(loader);
-    loader = make(dataset, order, RECMAP_BAD_RECORD_SUBSTITUTE);
+    loader = make(dataset, order, RECMAP_ON_BAD_RECORD_SUBSTITUTE);
     assert_int_equal(recmap_loader_next(&batch, loader, &error), RECMAP_CORRUPT);
     assert_int_equal(error.record, number_at(order, 0, 0));
     numbered_flip(dataset, 7);
@@ -290,7 +294,7 @@ static void test_many_skipped(void **unused) {
     recmap_dataset *dataset = numbered_open(RECORDS, 2, NULL);
     recmap_order *order = order_of_kind(0, RECORDS, 1);
     for (uint64_t number = 0; number < RECORDS; number++) numbered_flip(dataset, number);
-    recmap_loader *loader = make(dataset, order, RECMAP_BAD_RECORD_SKIP);
+    recmap_loader *loader = make(dataset, order, RECMAP_ON_BAD_RECORD_SKIP);
     recmap_batch *batch = NULL;
     for (int i = 0; i < 13 * 20; i++) next_batch(&batch, loader);
     static recmap_skipped all[RECMAP_LOADER_SKIPPED_MAX + 10];

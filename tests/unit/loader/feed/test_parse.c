@@ -19,14 +19,14 @@ enum { RECORDS = 100, BATCH = 8 };
 
 /* Record i has label 3 * i and the text "t<i>"; record `bad` has no label, and record `broken` is
  * not an Example. */
-static void write_set(uint64_t bad_record, uint64_t broken) {
+static void write_set(uint64_t on_bad_record, uint64_t broken) {
     struct buffer shard = BUFFER_INIT;
     for (uint64_t i = 0; i < RECORDS; i++) {
         struct buffer features = BUFFER_INIT, record = BUFFER_INIT;
         char text[24];
         snprintf(text, sizeof text, "t%llu", (unsigned long long)i);
         features_add_text(&features, "text", text);
-        if (i != bad_record) features_add_int64(&features, "label", (int64_t)i * 3);
+        if (i != on_bad_record) features_add_int64(&features, "label", (int64_t)i * 3);
         features_end(&record, &features);
         if (i == broken) record.data[1]++;
         recmap_frame frame = recmap_frame_of(record.data, record.size);
@@ -51,11 +51,11 @@ static recmap_parser *make_parser(void) {
 }
 
 static recmap_loader *make_loader(recmap_dataset *dataset, recmap_order *order,
-                                  recmap_bad_record policy) {
+                                  recmap_on_bad_record policy) {
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     options.batch_size = BATCH;
     options.thread_count = 2;
-    options.bad_record = policy;
+    options.on_bad_record = policy;
     options.parser = make_parser();
     recmap_loader *loader = loader_open(dataset, order, &options);
     recmap_parser_release(options.parser); /* the loader has it */
@@ -87,7 +87,7 @@ static void test_columns(void **unused) {
         opened.access = (recmap_access)access;
         recmap_dataset *dataset = dataset_open("set.rmx", &opened);
         recmap_order *order = order_of_kind(0, RECORDS, 5);
-        recmap_loader *loader = make_loader(dataset, order, RECMAP_BAD_RECORD_RAISE);
+        recmap_loader *loader = make_loader(dataset, order, RECMAP_ON_BAD_RECORD_ERROR);
         recmap_batch *batch = NULL;
         size_t seen = 0;
         for (next_batch(&batch, loader); batch; next_batch(&batch, loader)) {
@@ -137,7 +137,7 @@ static void test_raise(void **unused) {
         write_set(broken ? RECORDS : BAD, broken ? BROKEN : RECORDS);
         recmap_dataset *dataset = dataset_open("set.rmx", NULL);
         recmap_order *order = order_of_kind(0, RECORDS, 5);
-        recmap_loader *loader = make_loader(dataset, order, RECMAP_BAD_RECORD_RAISE);
+        recmap_loader *loader = make_loader(dataset, order, RECMAP_ON_BAD_RECORD_ERROR);
         recmap_error error = RECMAP_ERROR_INIT;
         uint64_t number = broken ? BROKEN : BAD, position;
         ASSERT_OK(recmap_order_position_of(&position, order, 0, number, &error), &error);
@@ -160,7 +160,7 @@ static void test_raise(void **unused) {
 
 /* One record has damaged bytes and another a feature of the wrong type. Both are handled by the
  * same policy, and both are listed. */
-static void check_policy(recmap_bad_record policy, uint64_t kept_count) {
+static void check_policy(recmap_on_bad_record policy, uint64_t kept_count) {
     enum { BAD = 41, BROKEN = 86 };
     write_set(BAD, BROKEN);
     recmap_dataset *dataset = dataset_open("set.rmx", NULL);
@@ -181,7 +181,7 @@ static void check_policy(recmap_bad_record policy, uint64_t kept_count) {
     for (size_t i = 0; i < 2; i++) {
         assert_true(skipped[i].number == BAD || skipped[i].number == BROKEN);
         assert_int_equal(skipped[i].substitute == RECMAP_NO_RECORD,
-                         policy == RECMAP_BAD_RECORD_SKIP);
+                         policy == RECMAP_ON_BAD_RECORD_SKIP);
     }
     assert_int_not_equal(skipped[0].number, skipped[1].number);
     loader_close(loader, order, dataset);
@@ -189,12 +189,12 @@ static void check_policy(recmap_bad_record policy, uint64_t kept_count) {
 
 static void test_skip(void **unused) {
     (void)unused;
-    check_policy(RECMAP_BAD_RECORD_SKIP, RECORDS - 2);
+    check_policy(RECMAP_ON_BAD_RECORD_SKIP, RECORDS - 2);
 }
 
 static void test_substitute(void **unused) {
     (void)unused;
-    check_policy(RECMAP_BAD_RECORD_SUBSTITUTE, RECORDS);
+    check_policy(RECMAP_ON_BAD_RECORD_SUBSTITUTE, RECORDS);
 }
 
 int main(void) {

@@ -214,7 +214,7 @@ static void test_options(void **state) {
     bad.last = (recmap_last)3;
     assert_invalid(dataset, order, &bad, "invalid policy for the last step: 3");
     bad = good;
-    bad.bad_record = (recmap_bad_record)3;
+    bad.on_bad_record = (recmap_on_bad_record)3;
     assert_invalid(dataset, order, &bad, "invalid policy for bad records: 3");
     bad = good;
     bad.readahead = (recmap_readahead)3;

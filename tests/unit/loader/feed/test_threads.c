@@ -175,7 +175,7 @@ static void test_statistics_of_another_thread(void **unused) {
     recmap_order *order = order_of_kind(0, 3000, 1);
     for (uint64_t number = 0; number < 3000; number += 100) numbered_flip(dataset, number);
     recmap_loader_options options = many_threads();
-    options.bad_record = RECMAP_BAD_RECORD_SKIP;
+    options.on_bad_record = RECMAP_ON_BAD_RECORD_SKIP;
     struct watcher watching = {loader_open(dataset, order, &options), false};
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, watch, &watching), 0);

@@ -1,0 +1,86 @@
+"""Names of 0.2.0: each works, warns at the caller's line, and means what the new name means."""
+
+import inspect
+import warnings
+
+import pytest
+import recmap
+from conftest import DIGITS
+from recmap import _renamed
+
+LABEL = {"label": recmap.FixedLen((), "int64")}
+PUBLIC = {
+    "missing": [recmap.open, recmap.index, recmap.Writer, recmap.Dataset.annotate],
+    "on": [recmap.join, recmap.Dataset.annotate],
+    "on_corrupt": [recmap.open, recmap.index],
+    "on_error": [recmap.Loader, recmap.Dataset.parse, recmap.Dataset.parse_sequence],
+    "positions": [recmap.Loader],
+    "shares": [recmap.Dataset.split],
+}
+
+
+def renamed(call, *words):
+    """The result of a call that gives one warning of a renamed name, at this file's line."""
+    with pytest.warns(DeprecationWarning) as caught:
+        result = call()
+    said = [str(warning.message) for warning in caught]
+    assert len(said) == len(words), said
+    for text, word in zip(said, words, strict=True):
+        assert word in text and "until recmap 2.0" in text
+    assert {warning.filename for warning in caught} == {__file__}
+    return result
+
+
+@pytest.fixture
+def ds(tmp_path):
+    return recmap.open(DIGITS, index=tmp_path / "digits.rmx", id="id", progress=None)
+
+
+def test_the_table_names_arguments_that_exist_under_the_new_name_only():
+    assert _renamed.ARGUMENTS.keys() == PUBLIC.keys()
+    for old, functions in PUBLIC.items():
+        for function in functions:
+            parameters = inspect.signature(function).parameters
+            assert _renamed.ARGUMENTS[old] in parameters and old not in parameters, function
+    for name in _renamed.METHODS.items():
+        assert not hasattr(type, name[0]) and hasattr(recmap.Dataset, name[1])
+
+
+def test_arguments(ds, tmp_path):
+    again = {"index": tmp_path / "again.rmx", "progress": None, "lift": ["label"]}
+    renamed(lambda: recmap.open(DIGITS, **again, on_corrupt="skip"), "on_bad_record=")
+    renamed(lambda: recmap.open(DIGITS, **again, on_corrupt="raise"), "on_bad_record=", "'error'")
+    renamed(lambda: recmap.open(DIGITS, **again, missing="error"), "missing_values=")
+    assert len(renamed(lambda: recmap.join({"a": ds, "b": ds}, on="id"), "by=")) == 1797
+    loader = renamed(
+        lambda: recmap.Loader(ds, 8, features=LABEL, on_error="substitute"), "on_bad_record="
+    )
+    assert loader._arguments["on_bad_record"] == "substitute"
+    renamed(lambda: recmap.Loader(ds, 8, on_bad_record="raise"), "on_bad_record='error'")
+    batch = renamed(lambda: ds.parse([1, 2], LABEL, on_error="collect"), "on_bad_record=")
+    assert len(batch["label"]) == 2
+    renamed(lambda: ds.annotate({"q": {3: 1}}, on="number", missing="null"), "by=", "values=")
+    assert ds.columns["q"][3] == 1
+
+
+def test_methods(ds):
+    shares = {"a": 0.5, "b": 0.5}
+    parts = renamed(lambda: ds.partition(shares, seed=3), "split()")
+    expected = ds.split(shares, seed=3)
+    assert {k: v.numbers.tolist() for k, v in parts.items()} == {
+        k: v.numbers.tolist() for k, v in expected.items()
+    }
+    assert len(renamed(lambda: ds[:5].partition(shares=shares), "split()", "n=")) == 2
+    with pytest.raises(AttributeError, match="'Dataset' object has no attribute 'partitoin'"):
+        ds.partitoin(shares)
+
+
+def test_both_names_are_an_error(ds):
+    with pytest.raises(TypeError, match="on_error is the old name of on_bad_record"):
+        recmap.Loader(ds, 8, on_error="skip", on_bad_record="skip")
+
+
+def test_features_may_be_missing_under_that_name(ds):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        recmap.Loader(ds, 8, features=LABEL, missing="ignore")
