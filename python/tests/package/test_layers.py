@@ -14,6 +14,7 @@ LAYERS = [
     "_numbers",
     "_values",
     "_warn",
+    "_renamed",
     "_names",
     "_context",
     "_imports",
