@@ -17,7 +17,6 @@ NOT_CALLED = {
 }
 METHODS = [
     *("annotate", "duplicates", "features", "gather", "lift", "parse", "parse_sequence"),
-    *("partition", "sample", "schema", "verify"),
 ]
 CALLED = {
     **{name: getattr(recmap, name) for name in recmap.__all__ if name not in NOT_CALLED},
