@@ -30,11 +30,11 @@ RECMAP_API recmap_storage *recmap_storage_retain(recmap_storage *storage);
 RECMAP_API void recmap_storage_release(recmap_storage *storage);
 
 /* Sets an option, instead of the environment: endpoint, region, key, secret, token, anonymous,
- * requester_pays, addressing, profile, account, sas, user, delegation, namenodes, ca_bundle, proxy,
- * timeout. The spellings of fsspec are accepted too (anon, endpoint_url, ...). `urls` adds a URL as
- * recmap_storage_add_url does, or, as @FILE, those of a file with one URL per line. No message ever
- * quotes a value.
- * Errors: INVALID, naming the nearest option if there is none of this name; IO; NO_MEMORY. */
+ * requester_pays, addressing, profile, credential_process, account, sas, user, delegation,
+ * namenodes, ca_bundle, proxy, timeout. The spellings of fsspec are accepted too (anon,
+ * endpoint_url, ...). `urls` adds a URL as recmap_storage_add_url does, or, as @FILE, those of a
+ * file with one URL per line. No message ever quotes a value. Errors: INVALID, naming the nearest
+ * option if there is none of this name; IO; NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_storage_set(recmap_storage *storage,
                                                              const char *name, const char *value,
                                                              recmap_error *error);

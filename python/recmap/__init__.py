@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # imported on first use: see __getattr__
     from . import metrics as metrics
     from . import ray as ray
     from . import spark as spark
+    from . import storage as storage
     from . import tensorflow as tensorflow
     from . import torch as torch
     from . import webdataset as webdataset
@@ -232,6 +233,7 @@ _FRAMEWORKS = {
     "metrics",
     "ray",
     "spark",
+    "storage",
     "tensorflow",
     "torch",
     "webdataset",

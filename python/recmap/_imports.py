@@ -12,7 +12,7 @@ import os
 import threading
 from types import ModuleType
 
-__all__ = ["import_framework", "import_module"]
+__all__ = ["import_framework", "import_library", "import_module", "is_installed"]
 
 # Seconds, after which the lock is not waited for any more: the thread that has it may wait for a
 # module that this thread is importing.
@@ -74,6 +74,21 @@ def import_framework(name: str) -> ModuleType:
     """Imports `recmap.NAME`, which imports a framework or thread pools. These import the modules
     below, which register what happens before and after a fork. Of a fork that waits for this, only
     the second half would happen. So these come first: they take a moment."""
+    return import_library(f"recmap.{name}")
+
+
+def import_library(name: str) -> ModuleType:
+    """Imports a module that may import thread pools."""
     for early in ("logging", "concurrent.futures.thread"):
         _import(early)
-    return import_module(name)
+    return _import(name)
+
+
+def is_installed(name: str) -> bool:
+    """Returns true if there is a module of this name. Imports only the package that contains it."""
+    import importlib.util  # on first use: it takes a moment
+
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ImportError:
+        return False

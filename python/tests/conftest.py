@@ -14,6 +14,7 @@ import pytest
 import recmap
 from fault_proxy import FaultProxy
 from object_server import DIGITS_URL, ObjectServer
+from recmap._options import clouds
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -138,6 +139,14 @@ def no_environment(monkeypatch):
     monkeypatch.setenv("AWS_CONFIG_FILE", "/does/not/exist")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("NO_GCE_CHECK", "true")
+    monkeypatch.delenv("RECMAP_CREDENTIAL_PROCESS", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def no_library_of_clouds(monkeypatch):
+    """Only tests of the libraries ask them for credentials: others may depend on whether they are
+    installed."""
+    monkeypatch.setattr(clouds, "is_installed", lambda name: False)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@
 #include "storage/protocol/access_token.h"
 #include "storage/protocol/hdfs_reply.h"
 #include "storage/protocol/list_reply.h"
+#include "storage/protocol/process_reply.h"
 #include "storage/protocol/reply.h"
 #include "storage/protocol/role_reply.h"
 #include "storage/protocol/sso_token.h"
@@ -99,22 +100,32 @@ static void check_graphic(const char *text) {
     for (const char *c = text; *c; c++) check((unsigned char)*c > 0x20 && (unsigned char)*c < 0x7f);
 }
 
-static void check_role(const struct role_credentials *role, bool needs_token) {
-    check(role->key[0] && role->secret[0] && (role->token[0] || !needs_token));
+static void check_role(const struct role_credentials *role) {
+    check(role->key[0] && role->secret[0] && role->token[0]);
     check_graphic(role->key);
     check_graphic(role->secret);
     check_graphic(role->token);
 }
 
+static void check_printed(const char *body, size_t size) {
+    struct process_credentials printed;
+    if (!process_reply_read(&printed, body, size)) return;
+    check(printed.key[0] ? printed.secret[0] : printed.token[0]);
+    check(printed.expires_s > 0);
+    check_graphic(printed.key);
+    check_graphic(printed.secret);
+    check_graphic(printed.token);
+}
+
 static void check_roles(const char *body, size_t size) {
     struct role_credentials role;
-    if (role_reply_read_json(&role, body, size)) check_role(&role, true);
-    if (role_reply_read_xml(&role, body, size)) check_role(&role, true);
+    if (role_reply_read_json(&role, body, size)) check_role(&role);
+    if (role_reply_read_xml(&role, body, size)) check_role(&role);
     if (role_reply_read_portal(&role, body, size)) {
-        check_role(&role, true);
+        check_role(&role);
         check(role.expires_s > 0 && role.expires_s != ROLE_NEVER);
     }
-    if (role_reply_read_process(&role, body, size)) check_role(&role, false);
+    check_printed(body, size);
     struct sso_token login;
     if (sso_token_read(&login, body, size)) {
         check(login.text[0]);

@@ -158,7 +158,7 @@ def write_index(
                 framing=options.framing,
                 compression=options.compression_code,
                 idx_folder=options.from_idx,
-                storage=storage_of(options.storage, options.credentials, options.fs),
+                storage=storage_of(options.storage, options.credentials, options.fs, shards),
                 memory_limit=options.memory_limit,
                 nullable=options.missing_values == "null",
                 reads_shards=options.access in ("read", "direct"),

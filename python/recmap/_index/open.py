@@ -310,7 +310,8 @@ def open(
             with "key", "secret" and "token", or "token", or "sas", or "delegation", or "urls",
             presigned URLs; and "expires", a datetime, an ISO text or seconds since 1970. It is
             called again five minutes before that, in a thread of its own, once for all data sets of
-            a process. To pickle the data set, it must be picklable.
+            a process. To pickle the data set, it must be picklable. `recmap.storage` has some that
+            ask the libraries of Amazon, Google and Microsoft.
         fs: a filesystem of fsspec, or a store of obstore, that reads the shards instead of recmap,
             for stores that recmap does not know (docs/reference/remote.md). A name without a scheme
             is a path in it, except that of an ``.rmx``, which is a local file. Slower than recmap's

@@ -17,6 +17,7 @@ from .._errors import InvalidError, in_python, redacted
 from .._example.elements import element_name_of
 from .._numbers import natural
 from .._warn import warn_caller
+from .clouds import add_found
 from .credentials import Credentials, renewed_storage
 from .filesystem import set_filesystem, urls_of
 
@@ -119,7 +120,8 @@ class OpenOptions:
     def open_handle(self) -> _recmap.Handle:
         if self.framing_path is not None:
             _recmap.framing_load(self.framing_path)
-        return _recmap.Handle(
+        storage = storage_of(self.storage, self.credentials, self.fs, (self.path, self.shards))
+        handle = _recmap.Handle(
             self.path,
             access=_ACCESS[self.access],
             header_only=self.check == "header",
@@ -131,11 +133,15 @@ class OpenOptions:
             span_keep_size=self.span_keep_size,
             shards=self.shards,
             allow_urls=self.allow_urls,
-            storage=storage_of(self.storage, self.credentials, self.fs),
+            storage=storage,
             cache=self.cache,
             cache_size=self.cache_size,
             allow_missing_shards=self.allow_missing_shards,
         )
+        if self.credentials is None and self.fs is None and not is_url(self.shards or self.path):
+            # Opening an index requests no shard: a library that fails prevents nothing yet.
+            add_found(storage, handle.schemes(), self.storage, fails=False)
+        return handle
 
     def opened(self) -> tuple[OpenOptions, ...]:
         """The options of each index that is opened."""
@@ -402,7 +408,7 @@ def expanded(
     _check_choice("sets", sets, _SETS)
     if split is not None and not isinstance(split, str):
         raise TypeError(f"split must be the name of a split, not {split!r}")
-    storage = storage_of(pairs, credentials, fs)
+    storage = storage_of(pairs, credentials, fs, names)
     paths, path, urls, warned, notes, is_named = _recmap.shards_expand(
         urls_of(names, fs), storage, split, sets == "all", framing
     )
@@ -414,9 +420,13 @@ def expanded(
 
 
 def storage_of(
-    pairs: StoragePairs, credentials: Credentials | None = None, fs: object = None
+    pairs: StoragePairs,
+    credentials: Credentials | None = None,
+    fs: object = None,
+    names: Iterable[str | None] = (),
 ) -> Any:
-    """The storage with these options; None means the defaults."""
+    """The storage with these options. Without credentials, those that are found for the buckets
+    among the names."""
     if fs is not None:
         if pairs or credentials is not None:
             raise ValueError(
@@ -425,7 +435,9 @@ def storage_of(
             )
         return set_filesystem(_recmap.storage_create(()), fs)
     if credentials is None:
-        return _recmap.storage_create(pairs) if pairs else None
+        storage = _recmap.storage_create(pairs)
+        add_found(storage, names, pairs, fails=True)
+        return storage
     if not callable(credentials):
         raise TypeError("credentials must be a callable; pass a mapping as storage_options")
     return renewed_storage(_recmap.storage_create(pairs), credentials)

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/arguments.h"
@@ -267,7 +268,30 @@ static PyObject *handle_concat(PyObject *type, PyObject *arguments) {
     return (PyObject *)handle;
 }
 
+/* schemes() -> {"s3://", ...}: those of the shards that URLs name. */
+static PyObject *handle_schemes(PyObject *object, PyObject *unused) {
+    (void)unused;
+    struct handle_object *handle = (struct handle_object *)object;
+    uint64_t count = recmap_dataset_get_info(handle->dataset)->shard_count;
+    PyObject *schemes = PySet_New(NULL);
+    for (uint64_t i = 0; schemes && i < count; i++) {
+        recmap_shard_info info = {0};
+        recmap_error error = RECMAP_ERROR_INIT;
+        if (recmap_dataset_get_shard(&info, handle->dataset, i, &error) != RECMAP_OK) {
+            Py_DECREF(schemes);
+            return raise_error(&error);
+        }
+        const char *end = strstr(info.path, "://");
+        if (!end || end == info.path) continue;
+        PyObject *scheme = PyUnicode_DecodeFSDefaultAndSize(info.path, end + 3 - info.path);
+        if (!scheme || PySet_Add(schemes, scheme)) Py_CLEAR(schemes);
+        Py_XDECREF(scheme);
+    }
+    return schemes;
+}
+
 static PyMethodDef handle_methods[] = {
+    {"schemes", handle_schemes, METH_NOARGS, NULL},
     {"concat", handle_concat, METH_VARARGS | METH_CLASS, NULL},
     {NULL, NULL, 0, NULL},
 };

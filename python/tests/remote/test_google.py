@@ -175,4 +175,4 @@ def test_the_environment_is_checked(metadata, server, tmp_path, monkeypatch):
 def test_no_service_is_asked_if_that_is_switched_off(server, tmp_path):
     with pytest.raises(recmap.InvalidError, match="no credentials are configured") as error:
         opened(server, tmp_path)
-    assert "service account" in str(error.value)
+    assert "gcloud" in str(error.value)

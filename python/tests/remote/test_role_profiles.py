@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 
 import pytest
 import recmap
-from test_roles import RoleServer, keys_of, opened
+from role_server import RoleServer, keys_of, opened
 
 ARN = "arn:aws:iam::1:role/a b"
 SECRETS = {"SOURCE": "SOURCE-HIDDEN", "ENVIRONMENT": "ENVIRONMENT-HIDDEN"}  # others were issued

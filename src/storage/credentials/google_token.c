@@ -124,7 +124,8 @@ static bool is_private(const struct storage_options *options) {
 static bool is_used(const struct storage_options *options, const struct identity_share *share) {
     (void)share;
     return !storage_options_is_on(options, OPTION_ANONYMOUS) && !options->is_explicit[OPTION_KEY] &&
-           !options->is_explicit[OPTION_TOKEN] && is_private(options);
+           !options->is_explicit[OPTION_TOKEN] && !options->values[OPTION_CREDENTIAL_PROCESS] &&
+           is_private(options);
 }
 
 static recmap_status fetch_token(struct storage_options *credentials, int64_t *expires_s,

@@ -9,7 +9,7 @@
 #include "storage/credentials/renewal.h"
 
 static const enum storage_option own_options[] = {OPTION_REGION, OPTION_PROXY, OPTION_CA_BUNDLE,
-                                                  OPTION_ROLE_PROFILE};
+                                                  OPTION_ROLE_PROFILE, OPTION_CREDENTIAL_PROCESS};
 enum { OWN_COUNT = sizeof own_options / sizeof *own_options };
 
 /* An identity is never freed: a storage that is opened later can use its credentials. Its

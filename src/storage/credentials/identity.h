@@ -10,7 +10,7 @@
 #include "storage/credentials/exchange.h"
 #include "storage/credentials/storage_options.h"
 
-enum { IDENTITY_VARIABLES_MAX = 17, IDENTITY_CREDENTIALS_MAX = 3 };
+enum { IDENTITY_VARIABLES_MAX = 17, IDENTITY_CREDENTIALS_MAX = 4 };
 
 struct identity;
 

@@ -27,7 +27,7 @@ static bool is_used(const struct storage_options *options, const struct identity
     bool has_other_profile = options->values[OPTION_PROFILE] &&
                              !options->values[OPTION_ROLE_PROFILE];
     return !storage_options_is_on(options, OPTION_ANONYMOUS) && !has_other_profile &&
-           !has_other_keys;
+           !has_other_keys && !options->values[OPTION_CREDENTIAL_PROCESS];
 }
 
 /* The values become parts of headers. They are graphic ASCII: see role_reply.h. */

@@ -23,6 +23,7 @@ enum {
     NAME_SIZE = 128,
     VALUE_SIZE = 2048,
     HOST_SIZE = 320,
+    COMMAND_SIZE = 8192,
     DURATION_MIN = 900,
     DURATION_MAX = 43200,
 };
@@ -226,12 +227,33 @@ static recmap_status use_service(struct role_fetch *fetch, const struct chain *c
                         error);
 }
 
+static recmap_status use_process(struct role_fetch *fetch, const struct chain *chain,
+                                 recmap_error *error) {
+    char command[COMMAND_SIZE];
+    struct process_credentials printed = {0};
+    if (!profile_files_copy(command, sizeof command, chain->files, chain->source,
+                            "credential_process"))
+        return role_fail_profile(chain->source, "its credential_process is too long",
+                                 "write a shorter command", error);
+    recmap_status status = credential_process_run(&printed, command, chain->source, error);
+    if (status == RECMAP_OK && !printed.key[0])
+        status = role_fail_profile(chain->source, "its credential_process prints no keys",
+                                   ROLE_ADVICE_FILES, error);
+    memcpy(fetch->credentials.key, printed.key, sizeof printed.key);
+    memcpy(fetch->credentials.secret, printed.secret, sizeof printed.secret);
+    memcpy(fetch->credentials.token, printed.token, sizeof printed.token);
+    fetch->credentials.expires_s = printed.expires_s;
+    explicit_bzero(&printed, sizeof printed);
+    explicit_bzero(command, sizeof command);
+    return status;
+}
+
 static recmap_status use_source(struct role_fetch *fetch, const struct chain *chain,
                                 recmap_error *error) {
     if (chain->is_service) return use_service(fetch, chain, error);
     switch (profile_files_source(chain->files, chain->source)) {
     case PROFILE_SSO: return sso_fetch(fetch, chain->files, chain->source, error);
-    case PROFILE_PROCESS: return credential_process_run(fetch, chain->files, chain->source, error);
+    case PROFILE_PROCESS: return use_process(fetch, chain, error);
     case PROFILE_KEYS:
     case PROFILE_NOTHING: break;
     }

@@ -41,6 +41,7 @@ static const struct option_name {
     {"requester_pays", OPTION_REQUESTER_PAYS, VALUE_SWITCH},
     {"addressing", OPTION_ADDRESSING, VALUE_ADDRESSING},
     {"profile", OPTION_PROFILE, VALUE_TEXT},
+    {"credential_process", OPTION_CREDENTIAL_PROCESS, VALUE_TEXT},
     {"account", OPTION_ACCOUNT, VALUE_NAME},
     {"sas", OPTION_SAS, VALUE_WORD},
     {"user", OPTION_USER, VALUE_TEXT},
@@ -88,7 +89,8 @@ static recmap_status fail_name(const char *name, recmap_error *error) {
     if (best != SIZE_MAX) fail_advise(error, "did you mean '%s'?", names[found].name);
     else
         fail_advise(error, "the options are endpoint, region, key, secret, token, anonymous, "
-                           "requester_pays, addressing, profile, account, sas, user, delegation, "
+                           "requester_pays, addressing, profile, credential_process, account, sas, "
+                           "user, delegation, "
                            "namenodes, ca_bundle, proxy, timeout and urls");
     return RECMAP_INVALID;
 }
@@ -233,9 +235,13 @@ static bool has_passed_keys(const struct storage_options *options) {
     return options->values[OPTION_KEY] || options->values[OPTION_SECRET];
 }
 
-/* Keys belong together: a secret from elsewhere would not fit an explicit key. */
+/* Keys belong together: a secret from elsewhere would not fit an explicit key. A program comes
+ * before the other keys of the environment, and after what was passed. */
 static recmap_status take_keys(struct storage_options *options, recmap_error *error) {
     if (has_passed_keys(options) || options->is_explicit[OPTION_PROFILE]) return RECMAP_OK;
+    RETURN_IF_FAILED(
+        take_variable(options, OPTION_CREDENTIAL_PROCESS, "RECMAP_CREDENTIAL_PROCESS", error));
+    if (options->values[OPTION_CREDENTIAL_PROCESS]) return RECMAP_OK;
     RETURN_IF_FAILED(take_variable(options, OPTION_AMAZON_KEY, "AWS_ACCESS_KEY_ID", error));
     RETURN_IF_FAILED(take_variable(options, OPTION_AMAZON_SECRET, "AWS_SECRET_ACCESS_KEY", error));
     return take_variable(options, OPTION_AMAZON_TOKEN, "AWS_SESSION_TOKEN", error);
@@ -334,6 +340,7 @@ static recmap_status take_source(struct storage_options *options, const struct p
 
 static bool needs_keys(const struct storage_options *options) {
     return !options->values[OPTION_KEY] && !options->values[OPTION_AMAZON_KEY] &&
+           !options->values[OPTION_CREDENTIAL_PROCESS] &&
            !storage_options_is_on(options, OPTION_ANONYMOUS);
 }
 

@@ -17,6 +17,7 @@ enum storage_option {
     OPTION_REQUESTER_PAYS,
     OPTION_ADDRESSING,
     OPTION_PROFILE,
+    OPTION_CREDENTIAL_PROCESS,
     OPTION_ACCOUNT,
     OPTION_SAS,
     OPTION_USER,
@@ -26,12 +27,13 @@ enum storage_option {
     OPTION_PROXY,
     OPTION_TIMEOUT,
     /* Options without a name. Those of Amazon are for s3:// only. They come from the environment, a
-     * profile or a role, and are not used if the caller passes keys. */
+     * profile, a role or a program, and are not used if the caller passes keys. */
     OPTION_AMAZON_KEY,
     OPTION_AMAZON_SECRET,
     OPTION_AMAZON_TOKEN,
     OPTION_ROLE_PROFILE, /* whose credentials are issued for a time: see role_profile.h */
     OPTION_GOOGLE_TOKEN, /* from the metadata service */
+    OPTION_ISSUED_TOKEN, /* for gs:// and az://, from credential_process */
     OPTION_COUNT,
 };
 

@@ -12,16 +12,12 @@ enum { TIME_MAX = 64 };
 struct dialect {
     const char *key, *secret, *token, *expiration;
     bool has_milliseconds; /* `expiration` is a number of milliseconds since 1970, not a text */
-    bool has_version;
-    bool may_be_permanent; /* without token and expiration */
 };
 
-static const struct dialect metadata = {
-    "AccessKeyId", "SecretAccessKey", "Token", "Expiration", false, false, false};
-static const struct dialect portal = {
-    "accessKeyId", "secretAccessKey", "sessionToken", "expiration", true, false, false};
-static const struct dialect process = {
-    "AccessKeyId", "SecretAccessKey", "SessionToken", "Expiration", false, true, true};
+static const struct dialect metadata = {"AccessKeyId", "SecretAccessKey", "Token", "Expiration",
+                                        false};
+static const struct dialect portal = {"accessKeyId", "secretAccessKey", "sessionToken",
+                                      "expiration", true};
 
 /* The values as texts, and where each belongs. */
 struct fields {
@@ -29,8 +25,6 @@ struct fields {
     const struct dialect *dialect;
     char expiration[TIME_MAX];
     uint64_t milliseconds;
-    uint64_t version;
-    bool has_expiration;
 };
 
 /* Credentials become parts of headers, so they are graphic ASCII. */
@@ -73,19 +67,15 @@ bool role_parse_time(int64_t *seconds, const char *text) {
 static bool find_expiry(const struct fields *fields) {
     int64_t *expires_s = &fields->credentials->expires_s;
     const struct dialect *dialect = fields->dialect;
-    if (dialect && dialect->may_be_permanent && !fields->has_expiration) *expires_s = ROLE_NEVER;
-    else if (dialect && dialect->has_milliseconds)
-        *expires_s = (int64_t)(fields->milliseconds / 1000);
+    if (dialect && dialect->has_milliseconds) *expires_s = (int64_t)(fields->milliseconds / 1000);
     else return role_parse_time(expires_s, fields->expiration);
     return *expires_s > 0;
 }
 
 static bool is_complete(const struct fields *fields) {
     struct role_credentials *credentials = fields->credentials;
-    bool may_lack_token = fields->dialect && fields->dialect->may_be_permanent;
-    bool needs_token = !may_lack_token || credentials->token[0];
     return is_graphic(credentials->key) && is_graphic(credentials->secret) &&
-           (!needs_token || is_graphic(credentials->token)) && find_expiry(fields);
+           is_graphic(credentials->token) && find_expiry(fields);
 }
 
 /* ---- JSON. */
@@ -108,7 +98,7 @@ static uint64_t *find_number(struct fields *fields, const struct json_string *na
     const struct dialect *dialect = fields->dialect;
     if (dialect->has_milliseconds && json_string_is(name, dialect->expiration))
         return &fields->milliseconds;
-    return dialect->has_version && json_string_is(name, "Version") ? &fields->version : NULL;
+    return NULL;
 }
 
 static bool read_member(struct fields *fields, struct json_reader *reader) {
@@ -118,7 +108,6 @@ static bool read_member(struct fields *fields, struct json_reader *reader) {
     uint64_t *number = find_number(fields, &name);
     if (number) return json_read_uint64(reader, number);
     char *field = find_field(&capacity, fields, &name);
-    fields->has_expiration |= field == fields->expiration;
     if (field) return json_read_text(reader, field, capacity);
     json_skip_value(reader);
     return true;
@@ -137,16 +126,11 @@ static bool read_json(struct role_credentials *credentials, const struct dialect
     struct json_reader reader = {text, text + size};
     struct fields fields = {.credentials = credentials, .dialect = dialect};
     memset(credentials, 0, sizeof *credentials);
-    return read_object(&fields, &reader) && json_at_end(&reader) &&
-           (!dialect->has_version || fields.version == 1) && is_complete(&fields);
+    return read_object(&fields, &reader) && json_at_end(&reader) && is_complete(&fields);
 }
 
 bool role_reply_read_json(struct role_credentials *credentials, const char *text, size_t size) {
     return read_json(credentials, &metadata, text, size);
-}
-
-bool role_reply_read_process(struct role_credentials *credentials, const char *text, size_t size) {
-    return read_json(credentials, &process, text, size);
 }
 
 /* The values are in an object `roleCredentials`. */

@@ -1,6 +1,6 @@
 /* Reads temporary credentials from the reply of a service that issues them: JSON from the metadata
- * service of a machine or a container, from the portal of IAM Identity Center or from a program;
- * XML from Amazon's token service (STS). Pure; nothing in a reply is trusted. */
+ * service of a machine or a container, or from the portal of IAM Identity Center; XML from Amazon's
+ * token service (STS). Pure; nothing in a reply is trusted. */
 #ifndef RECMAP_STORAGE_PROTOCOL_ROLE_REPLY_H
 #define RECMAP_STORAGE_PROTOCOL_ROLE_REPLY_H
 
@@ -26,10 +26,6 @@ struct role_credentials {
 bool role_reply_read_json(struct role_credentials *credentials, const char *text, size_t size);
 bool role_reply_read_portal(struct role_credentials *credentials, const char *text, size_t size);
 bool role_reply_read_xml(struct role_credentials *credentials, const char *text, size_t size);
-
-/* The same for the output of a program, in version 1. The token is "" and the expiry is ROLE_NEVER
- * if the program prints none. */
-bool role_reply_read_process(struct role_credentials *credentials, const char *text, size_t size);
 
 /* Parses 2026-01-31T23:59:59Z, with or without a fraction of the second. `UTC` or an offset such as
  * +01:00 may replace the Z. */

@@ -96,6 +96,19 @@ bool signature_write(char authorization[AUTHORIZATION_MAX], const struct signatu
     return size > 0 && size < AUTHORIZATION_MAX;
 }
 
+/* The names do not depend on the locale. */
+void signature_write_http_date(char text[HTTP_DATE_SIZE], int64_t seconds) {
+    static const char days[7][4] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+    static const char months[12][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    struct tm fields;
+    time_t time = (time_t)seconds;
+    gmtime_r(&time, &fields);
+    snprintf(text, HTTP_DATE_SIZE, "%s, %02d %s %d %02d:%02d:%02d GMT", days[fields.tm_wday],
+             fields.tm_mday, months[fields.tm_mon], fields.tm_year + 1900, fields.tm_hour,
+             fields.tm_min, fields.tm_sec);
+}
+
 void signature_write_time(char text[SIGNATURE_TIME_SIZE], int64_t seconds) {
     struct tm fields;
     time_t time = (time_t)seconds;

@@ -51,6 +51,11 @@ void signature_derive_key(uint8_t key[SHA256_SIZE], const char *secret, const ch
 /* Writes the value of the header Authorization. Returns false if something is too long. */
 bool signature_write(char authorization[AUTHORIZATION_MAX], const struct signature_input *input);
 
+enum { HTTP_DATE_SIZE = 64 };
+
+/* Writes UTC time, in seconds since 1970, as "Fri, 24 May 2013 00:00:00 GMT". */
+void signature_write_http_date(char text[HTTP_DATE_SIZE], int64_t seconds);
+
 /* Writes UTC time, in seconds since 1970, as 20130524T000000Z. */
 void signature_write_time(char text[SIGNATURE_TIME_SIZE], int64_t seconds);
 

@@ -121,12 +121,28 @@ static recmap_status add_container(struct address *address, const struct storage
     return fits ? RECMAP_OK : fail_long(error);
 }
 
+/* The token for gs:// or az://: that was passed, or else one that was issued. */
+static const char *find_token(const struct storage_options *options) {
+    if (options->is_explicit[OPTION_TOKEN]) return storage_options_get(options, OPTION_TOKEN);
+    return storage_options_get(options, OPTION_ISSUED_TOKEN);
+}
+
+/* The token for az://, or "". One that was passed with a key belongs to the key; a shared access
+ * signature that was passed comes first. */
+static const char *azure_token(const struct storage_options *options) {
+    bool has_other = options->is_explicit[OPTION_KEY] || options->is_explicit[OPTION_SAS] ||
+                     storage_options_is_on(options, OPTION_ANONYMOUS);
+    return has_other ? "" : find_token(options);
+}
+
 /* A shared access signature is a query of its own. */
 static bool add_signature_query(struct address *address, const struct storage_options *options,
                                 char separator) {
     const char *sas = storage_options_get(options, OPTION_SAS);
     const char text[2] = {separator, 0};
-    if (address->scheme != URL_AZ || !sas[0]) return true;
+    bool is_unused = address->scheme != URL_AZ || !sas[0] || azure_token(options)[0] ||
+                     storage_options_is_on(options, OPTION_ANONYMOUS);
+    if (is_unused) return true;
     return add(address, text) && add(address, sas + (sas[0] == '?'));
 }
 
@@ -275,22 +291,28 @@ static bool add_line(struct authorization *authorization, const char *name, cons
 }
 
 /* `profile` is the one that should have them, or "". */
-static recmap_status fail_no_keys(enum url_scheme scheme, const char *profile,
-                                  recmap_error *error) {
+static recmap_status fail_no_keys(const struct storage_options *options, enum url_scheme scheme,
+                                  const char *profile, recmap_error *error) {
     fail(error, RECMAP_INVALID, "no credentials are configured");
-    if (profile[0])
+    if (storage_options_get(options, OPTION_CREDENTIAL_PROCESS)[0])
+        fail(error, RECMAP_INVALID, "the credential_process prints no %s",
+             scheme == URL_GS ? "token, as gs:// needs" : "keys, as s3:// needs");
+    else if (profile[0])
         fail(error, RECMAP_INVALID,
              "no credentials are configured: there is no profile \"%.64s\" with keys, a role, SSO "
              "or "
              "credential_process in ~/.aws",
              profile);
-    fail_advise(error,
-                scheme == URL_GS
-                    ? "pass the storage options key and secret (an HMAC key) or token (an access "
-                      "token), or anonymous=true for a public bucket, or use a machine with a "
-                      "service account"
-                    : "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or AWS_PROFILE, or pass the "
-                      "storage options key and secret, or anonymous=true for a public bucket");
+    fail_advise(
+        error, scheme == URL_GS
+                   ? "set RECMAP_CREDENTIAL_PROCESS to `gcloud config config-helper "
+                     "--format=json`, or pass the storage options key and secret (an HMAC key), or "
+                     "token (as `gcloud auth print-access-token` prints it), or anonymous=true for "
+                     "a public bucket; in Python, install recmap[google]"
+                   : "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or "
+                     "RECMAP_CREDENTIAL_PROCESS to `aws configure export-credentials --format "
+                     "process`, or pass the storage options key and secret, or anonymous=true for "
+                     "a public bucket; in Python, install recmap[aws]");
     return RECMAP_INVALID;
 }
 
@@ -345,29 +367,46 @@ static recmap_status sign(struct authorization *authorization, const struct addr
     return fits ? RECMAP_OK : fail_long(error);
 }
 
+static recmap_status add_bearer(struct authorization *authorization, const char *token,
+                                recmap_error *error) {
+    char bearer[sizeof authorization->lines[0] - sizeof "Authorization: "];
+    int size = snprintf(bearer, sizeof bearer, "Bearer %s", token);
+    bool fits = size < (int)sizeof bearer && add_line(authorization, "Authorization", bearer);
+    explicit_bzero(bearer, sizeof bearer);
+    return fits ? RECMAP_OK : fail_long(error);
+}
+
+/* Without a token, the query has the signature, or the container is public. */
+static recmap_status authorize_azure(struct authorization *authorization,
+                                     const struct storage_options *options, int64_t seconds,
+                                     recmap_error *error) {
+    const char *token = azure_token(options);
+    char date[HTTP_DATE_SIZE];
+    signature_write_http_date(date, seconds);
+    bool fits = add_line(authorization, "x-ms-version", "2021-08-06");
+    if (fits && token[0]) fits = add_line(authorization, "x-ms-date", date);
+    if (!fits) return fail_long(error);
+    return token[0] ? add_bearer(authorization, token, error) : RECMAP_OK;
+}
+
 recmap_status address_authorize(struct authorization *authorization, const struct address *address,
                                 const struct storage_options *options, struct signing_key *kept,
                                 int64_t seconds, recmap_error *error) {
     authorization->count = 0;
-    if (address->scheme == URL_AZ) {
-        return add_line(authorization, "x-ms-version", "2021-08-06") ? RECMAP_OK : fail_long(error);
-    }
+    if (address->scheme == URL_AZ) return authorize_azure(authorization, options, seconds, error);
     if (!url_has_listing(address->scheme) || url_is_hdfs(address->scheme) ||
         storage_options_is_on(options, OPTION_ANONYMOUS))
         return RECMAP_OK;
     struct keys keys = find_keys(options, address->scheme);
-    const char *token = storage_options_get(
-        options, options->is_explicit[OPTION_TOKEN] ? OPTION_TOKEN : OPTION_GOOGLE_TOKEN);
+    const char *token = find_token(options);
+    if (!token[0]) token = storage_options_get(options, OPTION_GOOGLE_TOKEN);
     if (keys.key[0] && keys.secret[0])
         return sign(authorization, address, options, &keys, kept, seconds, error);
     bool lacks_both = address->scheme == URL_S3 && !keys.key[0] && !keys.secret[0];
     const char *profile = lacks_both ? storage_options_get(options, OPTION_PROFILE) : "";
     if (address->scheme != URL_GS || !token[0])
-        return fail_no_keys(address->scheme, profile, error);
-    char bearer[AUTHORIZATION_MAX + 2048];
-    int size = snprintf(bearer, sizeof bearer, "Bearer %s", token);
-    bool fits = size < (int)sizeof bearer && add_line(authorization, "Authorization", bearer);
-    return fits ? RECMAP_OK : fail_long(error);
+        return fail_no_keys(options, address->scheme, profile, error);
+    return add_bearer(authorization, token, error);
 }
 
 void authorization_erase(struct authorization *authorization) {

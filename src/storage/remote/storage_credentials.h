@@ -10,4 +10,9 @@
 recmap_status role_prepare(recmap_storage *storage, recmap_error *error);
 recmap_status google_token_prepare(recmap_storage *storage, recmap_error *error);
 
+/* The same for the option `credential_process`. With `is_azure`, the requests are for Azure only,
+ * and a shared access signature that was passed is enough. Errors: see credential_process.h. */
+recmap_status credential_process_prepare(recmap_storage *storage, bool is_azure,
+                                         recmap_error *error);
+
 #endif

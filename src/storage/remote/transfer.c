@@ -636,6 +636,9 @@ static bool uses(const struct transfer_request *requests, size_t count, const ch
 static recmap_status prepare_credentials(recmap_storage *storage,
                                          const struct transfer_request *requests, size_t count,
                                          recmap_error *error) {
+    bool uses_keys = uses(requests, count, "s3://") || uses(requests, count, "gs://");
+    if (uses_keys || uses(requests, count, "az://"))
+        RETURN_IF_FAILED(credential_process_prepare(storage, !uses_keys, error));
     if (uses(requests, count, "s3://")) RETURN_IF_FAILED(role_prepare(storage, error));
     return uses(requests, count, "gs://") ? google_token_prepare(storage, error) : RECMAP_OK;
 }

@@ -166,11 +166,25 @@ static int errno_of(const struct slot *slot) {
     }
 }
 
+/* What a request for a private container of Azure needs, which the store does not say. */
+static const char *advice_for_azure(const struct slot *slot) {
+    const struct storage_options *options = &slot->run->options;
+    bool has_credentials = options->values[OPTION_SAS] || options->values[OPTION_TOKEN] ||
+                           options->values[OPTION_ISSUED_TOKEN];
+    if (has_credentials) return NULL;
+    return "set RECMAP_CREDENTIAL_PROCESS to `az account get-access-token --resource "
+           "https://storage.azure.com/`, or pass the storage option sas or token; in Python, "
+           "credentials=recmap.storage.azure()";
+}
+
 static const char *advice_if_denied(const struct slot *slot) {
+    const char *name = slot->run->requests[slot->index].name;
+    const char *advice = !strncmp(name, "az://", 5) ? advice_for_azure(slot) : NULL;
+    if (advice) return advice;
     if (is_hdfs(slot))
         return "check the permissions of the file, and the storage options user and "
                "delegation: a cluster with Kerberos needs a delegation token";
-    if (strncmp(slot->run->requests[slot->index].name, "http", 4) != 0)
+    if (strncmp(name, "http", 4) != 0)
         return "check the credentials and their permission to read this object";
     return "if the URL must be signed, or its signature has expired, pass a newly signed URL as "
            "the storage option urls";

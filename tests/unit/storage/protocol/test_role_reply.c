@@ -63,45 +63,6 @@ static void test_long_values(void **state) {
     }
 }
 
-#define PROCESS "{\"Version\": 1, \"AccessKeyId\": \"ASIA1\", \"SecretAccessKey\": \"s/+\""
-#define SESSION ", \"SessionToken\": \"t==\""
-#define EXPIRATION ", \"Expiration\": \"2030-01-01T02:00:00+02:00\"}\n"
-
-static bool reads_process(struct role_credentials *role, const char *text) {
-    return role_reply_read_process(role, text, strlen(text));
-}
-
-static void test_output_of_a_program(void **state) {
-    (void)state;
-    struct role_credentials role;
-    assert_true(reads_process(&role, PROCESS SESSION EXPIRATION));
-    check_credentials(&role);
-    assert_true(reads_process(&role, PROCESS "}"));
-    assert_string_equal(role.key, "ASIA1");
-    assert_string_equal(role.token, "");
-    assert_int_equal(role.expires_s, ROLE_NEVER);
-    assert_true(reads_process(&role, PROCESS SESSION ", \"x\": {}}"));
-    assert_int_equal(role.expires_s, ROLE_NEVER);
-    static const char *const refused[] = {
-        "",
-        "{}",
-        PROCESS,
-        PROCESS "} x",
-        "{\"AccessKeyId\": \"ASIA1\", \"SecretAccessKey\": \"s/+\"}",
-        "{\"Version\": 2, \"AccessKeyId\": \"ASIA1\", \"SecretAccessKey\": \"s/+\"}",
-        "{\"Version\": \"1\", \"AccessKeyId\": \"ASIA1\", \"SecretAccessKey\": \"s/+\"}",
-        "{\"Version\": 1, \"AccessKeyId\": \"ASIA1\"}",
-        "{\"Version\": 1, \"SecretAccessKey\": \"s/+\"}",
-        PROCESS ", \"SessionToken\": \"a\\r\\nX: y\"}",
-        PROCESS ", \"SessionToken\": 7}",
-        PROCESS ", \"Expiration\": \"\"}",
-        PROCESS ", \"Expiration\": \"soon\"}",
-        PROCESS ", \"Expiration\": 1893456000}",
-    };
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        if (reads_process(&role, refused[i])) fail_msg("accepted: %s", refused[i]);
-}
-
 #define PORTAL(inner) "{\"roleCredentials\": {" inner "}}"
 #define PORTAL_KEYS                                                                                \
     "\"accessKeyId\": \"ASIA1\", \"secretAccessKey\": \"s/+\", \"sessionToken\": \"t==\""
@@ -186,7 +147,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_long_values),
-        cmocka_unit_test(test_output_of_a_program),
         cmocka_unit_test(test_replies_of_the_portal),
         cmocka_unit_test(test_xml),
         cmocka_unit_test(test_times),

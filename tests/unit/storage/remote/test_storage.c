@@ -323,6 +323,14 @@ static void test_authorization(void **state) {
                                            "us-east-1/s3/aws4_request,SignedHeaders=host;"
                                            "x-amz-content-sha256;x-amz-date;x-amz-security-token"));
     assert_string_equal(found.lines[3], "x-amz-security-token: t");
+    const char *const token[] = {"account", "a", "token", "t", NULL};
+    const char *const signature[] = {"account", "a", "token", "t", "sas", "s", NULL};
+    assert_int_equal(authorize(&found, "az://box/a", token), RECMAP_OK);
+    assert_int_equal(found.count, 3);
+    assert_string_equal(found.lines[1], "x-ms-date: Thu, 01 Jan 1970 00:00:00 GMT");
+    assert_string_equal(found.lines[2], "Authorization: Bearer t");
+    assert_int_equal(authorize(&found, "az://box/a", signature), RECMAP_OK);
+    assert_int_equal(found.count, 1); /* a signature that was passed is enough */
     const char *const payer[] = {"key", "k", "secret", "s", "requester_pays", "true", NULL};
     assert_int_equal(authorize(&found, "s3://bucket/a", payer), RECMAP_OK);
     assert_int_equal(found.count, 4);
