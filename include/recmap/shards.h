@@ -70,9 +70,8 @@ RECMAP_API void recmap_shards_set_framing(recmap_shards *shards, const char *fra
  *                         the shards of a set; all must exist;
  *     @LISTFILE           one of these names per line; empty lines and lines that begin with # are
  *                         skipped; relative names are relative to the list file's folder;
- *     URL                 an object in a remote store (storage.h). s3://, gs://, az:// and
- *                         webhdfs:// may also be patterns, or folders if they end with a slash; all
- *                         may be sets.
+ *     URL                 an object in a remote store (storage.h). s3://, gs:// and az:// may
+ *                         also be patterns, or folders if they end with a slash; all may be sets.
  *
  * Temporary files, which are shards only if they are named themselves, are what writers leave when
  * they are killed: `*.tmp`, `*.tmp-<16 hex digits>` (as recmap writes), `*~`, `*.crc`, `_SUCCESS`,

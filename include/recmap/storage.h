@@ -1,7 +1,7 @@
 /* How objects in remote stores are reached: endpoints, credentials, limits. Every function that
  * takes names of shards takes URLs too (s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/BLOB,
- * webhdfs://HOST:PORT/PATH, swebhdfs://HOST:PORT/PATH, https://HOST/PATH, http://HOST/PATH), if
- * this build of recmap has support for them. */
+ * https://HOST/PATH, http://HOST/PATH), if this build of recmap has support for them. Others, such
+ * as those of HDFS, are read only through a client: see recmap_storage_set_client. */
 #ifndef RECMAP_STORAGE_H
 #define RECMAP_STORAGE_H
 
@@ -30,11 +30,11 @@ RECMAP_API recmap_storage *recmap_storage_retain(recmap_storage *storage);
 RECMAP_API void recmap_storage_release(recmap_storage *storage);
 
 /* Sets an option, instead of the environment: endpoint, region, key, secret, token, anonymous,
- * requester_pays, addressing, profile, credential_process, account, sas, user, delegation,
- * namenodes, ca_bundle, proxy, timeout. The spellings of fsspec are accepted too (anon,
- * endpoint_url, ...). `urls` adds a URL as recmap_storage_add_url does, or, as @FILE, those of a
- * file with one URL per line. No message ever quotes a value. Errors: INVALID, naming the nearest
- * option if there is none of this name; IO; NO_MEMORY. */
+ * requester_pays, addressing, profile, credential_process, account, sas, ca_bundle, proxy, timeout.
+ * The spellings of fsspec are accepted too (anon, endpoint_url, ...). `urls` adds a URL as
+ * recmap_storage_add_url does, or, as @FILE, those of a file with one URL per line. No message ever
+ * quotes a value. Errors: INVALID, naming the nearest option if there is none of this name; IO;
+ * NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_storage_set(recmap_storage *storage,
                                                              const char *name, const char *value,
                                                              recmap_error *error);
@@ -45,11 +45,10 @@ typedef struct recmap_credentials {
     const char *secret; /* with `key` */
     const char *token;  /* with `key`, or alone */
     const char *sas;
-    const char *delegation; /* the delegation token for HDFS */
 } recmap_credentials;
 
 /* Replaces the credentials of a storage: `key`, `secret` and `token` together, if any of them is
- * given, and each of `sas` and `delegation` that is given. Unlike recmap_storage_set, it may be
+ * given, and `sas` if it is given. Unlike recmap_storage_set, it may be
  * called at any time and from any thread. Requests that begin later use the new credentials.
  * Errors: INVALID, NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_storage_renew(

@@ -53,7 +53,6 @@ def storage_renew(
     secret: str | None,
     token: str | None,
     sas: str | None,
-    delegation: str | None,
 ) -> None: ...
 def state_create(
     fingerprint: bytes, records: int, positions: int, epoch: int, position: int, order: str

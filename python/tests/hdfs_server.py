@@ -24,11 +24,7 @@ STATUS_OF_EXCEPTION = {
     "IllegalArgumentException": 400,
     "AccessControlException": 403,
     "InvalidToken": 403,
-    "StandbyException": 403,
-    "RetriableException": 403,
-    "BlockMissingException": 403,
     "IOException": 403,
-    "UnsupportedOperationException": 501,
 }
 
 
@@ -43,10 +39,7 @@ class Node(QuietServer):
         self.faults = []
         self.datanode = None
         self.token = None
-        self.is_standby = False  # of two NameNodes, one is
         self.redirects = True  # HttpFS does not redirect
-        self.page_size = 1000  # of lists; None: an old server, which does not know pages
-        self.unknown = "IllegalArgumentException"  # what it says of operations it does not know
         self.scheme = "http"  # of redirects
 
 
@@ -134,9 +127,7 @@ class DataNodeHandler(NodeHandler):
 class NameNodeHandler(NodeHandler):
     def serve(self):
         token = self.server.token
-        if self.server.is_standby:
-            self.fail("StandbyException")
-        elif token is not None and self.query.get("delegation") != token:
+        if token is not None and self.query.get("delegation") != token:
             self.fail("InvalidToken")
         elif not self.file.exists():
             self.fail("FileNotFoundException")
@@ -144,10 +135,8 @@ class NameNodeHandler(NodeHandler):
             self.answer_json(200, {"FileStatus": self.status_of(self.file, "")})
         elif self.query["op"] == "LISTSTATUS":
             self.answer_json(200, self.statuses_of(self.find_files()))
-        elif self.query["op"] == "LISTSTATUS_BATCH" and self.server.page_size is not None:
-            self.list_page()
         elif self.query["op"] != "OPEN" or not self.file.is_file():
-            self.fail(self.server.unknown)
+            self.fail("IllegalArgumentException")
         elif self.server.redirects:
             self.redirect()
         else:
@@ -181,17 +170,6 @@ class NameNodeHandler(NodeHandler):
         found = [self.status_of(file, file.name if is_folder else "") for file in files]
         return {"FileStatuses": {"FileStatus": found}}
 
-    def list_page(self):
-        files, after = self.find_files(), self.query.get("startAfter")
-        if after is not None:
-            files = [file for file in files if signed_name(file) > signed_name(Path(after))]
-        page = files[: self.server.page_size]
-        listing = {
-            "partialListing": self.statuses_of(page),
-            "remainingEntries": len(files) - len(page),
-        }
-        self.answer_json(200, {"DirectoryListing": listing})
-
     def redirect(self):
         query = {
             name: self.query[name]
@@ -204,13 +182,3 @@ class NameNodeHandler(NodeHandler):
         text = "&".join(f"{name}={quote(value)}" for name, value in query.items())
         host = f"{self.server.scheme}://localhost:{self.server.datanode.server_port}"
         self.answer(307, Location=f"{host}{PREFIX}/{quote(self.name)}?{text}")
-
-
-def fail_with(exception):
-    """A fault: answers one request with an exception."""
-
-    def fail(handler):
-        handler.fail(exception)
-        return True
-
-    return fail

@@ -561,14 +561,14 @@ class Building(CliTest):
 
     def test_remote_names(self):
         written = (
-            "  write it as s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/BLOB, "
-            "webhdfs://NAMENODE:PORT/PATH or https://HOST/PATH; credentials are storage options\n"
+            "  write it as s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/BLOB "
+            "or https://HOST/PATH; credentials are storage options\n"
         )
         for name, shown, reason in (
             (
                 "ftp://host/a",
                 "ftp://host/a",
-                "its scheme is not one of s3, gs, az, webhdfs, swebhdfs, http and https",
+                "its scheme is not one of s3, gs, az, http and https",
             ),
             ("s3:///a", "s3:///a", "its bucket name is invalid"),
             ("http://me:secret@host/a", "http://host/a", "it contains a user name or password"),
@@ -585,6 +585,21 @@ class Building(CliTest):
                 "x.rmx",
                 status=2,
                 err=(f"recmap: {shown}: the URL cannot be read: {reason}\n{written}"),
+            )
+
+    def test_names_of_hdfs_are_for_python(self):
+        for name in ("hdfs://host/a", "webhdfs://host:9870/a*", "swebhdfs://host/a"):
+            self.check(
+                "index",
+                name,
+                "-o",
+                "x.rmx",
+                status=2,
+                err=(
+                    f"recmap: {name}: the URL cannot be read: recmap reads hdfs:// and webhdfs:// "
+                    "in Python only\n  open it in Python, which reads it with fsspec "
+                    "(recmap.open(URL), or with fs=); or mount or copy the folder\n"
+                ),
             )
 
     def test_storage_options(self):

@@ -9,7 +9,6 @@
 
 #include "fuzz/fuzz.h"
 #include "storage/protocol/access_token.h"
-#include "storage/protocol/hdfs_reply.h"
 #include "storage/protocol/list_reply.h"
 #include "storage/protocol/process_reply.h"
 #include "storage/protocol/reply.h"
@@ -25,7 +24,6 @@ static void check_good(uint64_t body_size, const struct reply *reply,
                        const struct range_request *request) {
     check(body_size <= request->size);
     check(request->accepts_shorter || body_size == request->size);
-    if (request->is_unlabelled && reply->status == 200) return;
     check(!reply->is_malformed && !reply->is_encoded);
     check(reply->status == 206 || (reply->status == 200 && request->offset == 0));
     if (reply->status == 206) {
@@ -66,33 +64,6 @@ static void check_listing(const struct list_dialect *dialect, const char *body, 
     check(total <= size);
     check(!page.next || strlen(page.next) <= size);
     list_page_deinit(&page);
-}
-
-/* The names become parts of URLs. */
-static void check_names(const struct hdfs_folder *folder) {
-    for (size_t i = 0; i < folder->count; i++) {
-        const char *name = folder->entries[i].name;
-        check(name[0] && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0);
-    }
-}
-
-static void check_hdfs(const char *body, size_t size) {
-    struct hdfs_folder folder = {0}, page = {0};
-    struct hdfs_status status;
-    bool has_more;
-    char code[CODE_MAX];
-    check(hdfs_folder_read(&folder, body, size) != LIST_NO_MEMORY);
-    check_names(&folder);
-    hdfs_folder_deinit(&folder);
-    enum list_verdict verdict = hdfs_page_read(&page, &has_more, body, size);
-    check(verdict != LIST_NO_MEMORY && !(verdict == LIST_OK && has_more && !page.count));
-    check_names(&page);
-    hdfs_folder_deinit(&page);
-    if (hdfs_status_read(&status, body, size))
-        check(status.size <= INT64_MAX && status.mtime_ns >= 0);
-    hdfs_find_exception(code, body, size);
-    for (const char *c = code; *c; c++) check((unsigned char)*c > 0x20 && (unsigned char)*c < 0x7f);
-    hdfs_is_cut(body, size);
 }
 
 /* What is accepted may become part of a header. */
@@ -152,8 +123,7 @@ static struct range_request parse_request(long *status, char *line) {
                                   .accepts_shorter = flags & 1,
                                   .object_size = flags & 2 ? total : REPLY_NO_SIZE,
                                   .etag = flags & 4 ? "\"tag\"" : "",
-                                  .modified = flags & 8 ? 784111777 : REPLY_NO_TIME,
-                                  .is_unlabelled = flags & 16};
+                                  .modified = flags & 8 ? 784111777 : REPLY_NO_TIME};
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -173,7 +143,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t body_size = (size_t)(text + size - body);
     check_code(body, body_size);
     check_roles(body, body_size);
-    check_hdfs(body, body_size);
     check_listing(&list_dialect_s3, body, body_size);
     check_listing(&list_dialect_azure, body, body_size);
     free(text);

@@ -65,12 +65,6 @@ static void check_url(const char *text, const struct storage_options *options) {
     if (address_of_object(&address, options, &url, NULL) == RECMAP_OK)
         check_address(&address, options);
     if (!url_has_listing(url.scheme)) return;
-    if (url_is_hdfs(url.scheme)) {
-        if (address_of_hdfs(&address, options, &url, "LISTSTATUS_BATCH", NULL) == RECMAP_OK &&
-            address_add_start(&address, url.key, NULL) == RECMAP_OK)
-            check_address(&address, options);
-        return;
-    }
     size_t prefix_size = strcspn(url.key, "*?[");
     if (address_of_listing(&address, options, &url, url.key, prefix_size, prefix_size % 2,
                            prefix_size % 3 ? url.key : NULL, NULL) == RECMAP_OK)

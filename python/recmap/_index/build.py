@@ -14,6 +14,7 @@ from .._display.progress import Progress, shown
 from .._errors import CorruptIndexError, CorruptRecordError, Error
 from .._names import suggest_arguments
 from .._numbers import natural
+from .._options.hadoop import hadoop_filesystem
 from .._options.options import (
     Access,
     Compression,
@@ -86,8 +87,9 @@ def plan_of(
 ) -> Plan:
     """The index that the arguments of `index` ask for. An index that may not be replaced is an
     error here, before anything is read."""
-    pairs = storage_pairs(storage_options)
     names = names_of(source)
+    fs, storage_options = hadoop_filesystem(names, storage_options, credentials, fs)
+    pairs = storage_pairs(storage_options)
     framing_name, framing_path = load_framing(framing)
     shards, default_path, pairs, is_named = expanded(
         names, pairs, credentials, fs, split=split, sets=sets, framing=framing_name
@@ -373,6 +375,7 @@ def merge(
     """
     target = local_path(path)
     names = names_of(parts)
+    fs, _ = hadoop_filesystem((), None, None, fs, index=absolute(names[0]))
     with open_contents(absolute(names[0]), IndexOptions(fs=fs)) as dataset:
         options = IndexOptions(
             id=dataset._id_name(),

@@ -15,6 +15,7 @@ from .._dataset.dataset import Dataset
 from .._display.progress import Progress
 from .._errors import FileMissingError, InvalidError, StateMismatchError
 from .._names import suggest_arguments
+from .._options.hadoop import hadoop_filesystem
 from .._options.options import (
     Access,
     Check,
@@ -307,7 +308,7 @@ def open(
             (docs/reference/remote.md), also in the spellings of fsspec. Environment variables
             (AWS_ACCESS_KEY_ID and so on) are the defaults.
         credentials: a callable without arguments that returns credentials which expire: a mapping
-            with "key", "secret" and "token", or "token", or "sas", or "delegation", or "urls",
+            with "key", "secret" and "token", or "token", or "sas", or "urls",
             presigned URLs; and "expires", a datetime, an ISO text or seconds since 1970. It is
             called again five minutes before that, in a thread of its own, once for all data sets of
             a process. To pickle the data set, it must be picklable. `recmap.storage` has some that
@@ -315,7 +316,8 @@ def open(
         fs: a filesystem of fsspec, or a store of obstore, that reads the shards instead of recmap,
             for stores that recmap does not know (docs/reference/remote.md). A name without a scheme
             is a path in it, except that of an ``.rmx``, which is a local file. Slower than recmap's
-            own requests. To pickle the data set, it must be picklable.
+            own requests. To pickle the data set, it must be picklable. URLs of HDFS need none:
+            fsspec reads them, with ``storage_options`` of its own.
         cache: a folder on the local disk that keeps what is read from remote stores, so that the
             next epoch requests less. All processes of one user may share it. Local shards are not
             cached (docs/reference/remote.md).
@@ -355,6 +357,14 @@ def open(
     _check_names(index, shards, split, sets, is_index=is_index)
     if cache is None and cache_size is not None:
         raise ValueError("cache_size= is for a cache: pass cache=FOLDER as well")
+    may_have_urls = is_index and (allow_urls or bool(storage_options))
+    fs, storage_options = hadoop_filesystem(
+        [*names, index, shards],
+        storage_options,
+        credentials,
+        fs,
+        index=names[0] if may_have_urls and not is_url(names[0]) else None,
+    )
     pairs = storage_pairs(storage_options)
     paths: list[str] = []
     is_named = False

@@ -36,7 +36,6 @@ _NAMES = {
     ),
     "token": ("token", "session_token", "aws_session_token", "SessionToken", "Token"),
     "sas": ("sas", "sas_token"),
-    "delegation": ("delegation",),
     "urls": ("urls",),
     "expires": ("expires", "expires_at", "expiry_time", "Expiration"),
 }
@@ -81,7 +80,7 @@ def _values_of(answer: Mapping[str, Any]) -> tuple[dict[str, Any], float | None]
         if value is not None and name != "urls" and not isinstance(value, str):
             raise TypeError(f"credentials() must return texts; {name} is not one")
     is_complete = bool(values["key"] and values["secret"])
-    others = ("token", "sas", "delegation", "urls")
+    others = ("token", "sas", "urls")
     if not is_complete and not any(values[name] for name in others):
         raise ValueError(f"credentials() must return key and secret, or {', or '.join(others)}")
     return values, expires
@@ -99,7 +98,7 @@ def _urls_of(urls: object) -> list[str]:
 
 
 def _give(storage: Any, values: dict[str, Any]) -> None:
-    names = ("key", "secret", "token", "sas", "delegation")
+    names = ("key", "secret", "token", "sas")
     _recmap.storage_renew(storage, *(values[name] for name in names))
     for url in values["urls"]:
         _recmap.storage_add_url(storage, url)

@@ -157,7 +157,7 @@ def _local(path: str) -> str:
     if re.match("[a-z0-9]+:/(?!/)", path):
         raise ValueError(
             f"{path}: pass a path that all nodes see, or a URL that begins with s3://, gs://, "
-            "az:// or webhdfs://"
+            "az://, hdfs:// or webhdfs://"
         )
     return path
 

@@ -39,15 +39,15 @@ static int set_options(recmap_storage *storage, PyObject *pairs, recmap_status *
     return count >= 0;
 }
 
-/* storage_renew(capsule, key, secret, token, sas, delegation), each a text or None */
+/* storage_renew(capsule, key, secret, token, sas), each a text or None */
 PyObject *storage_renew(PyObject *module, PyObject *arguments) {
     (void)module;
     recmap_storage *storage = NULL;
     recmap_credentials credentials;
     recmap_error error = RECMAP_ERROR_INIT;
-    if (!PyArg_ParseTuple(arguments, "O&zzzzz:storage_renew", take_storage, &storage,
+    if (!PyArg_ParseTuple(arguments, "O&zzzz:storage_renew", take_storage, &storage,
                           &credentials.key, &credentials.secret, &credentials.token,
-                          &credentials.sas, &credentials.delegation))
+                          &credentials.sas))
         return NULL;
     if (recmap_storage_renew(storage, &credentials, &error) != RECMAP_OK)
         return raise_error(&error);

@@ -219,6 +219,8 @@ def test_patterns_are_those_of_local_files(server, tmp_path, pattern):
 
     local = found(folder)
     assert found("s3://train", storage_options=server.options()) == local
+    pytest.importorskip("fsspec")
+    pytest.importorskip("requests")
     with HdfsServer(tmp_path / "served") as hdfs:
         assert found(f"{hdfs.url}/train") == local
 
@@ -250,6 +252,7 @@ def test_temporary_objects_are_not_shards(server, tmp_path, pattern):
     assert pattern or local == [b"y"]
     assert found("s3://train", storage_options=server.options()) == local
     assert found(folder, fs=fsspec.filesystem("file")) == local
+    pytest.importorskip("requests")
     with HdfsServer(tmp_path / "served") as hdfs:
         assert found(f"{hdfs.url}/train") == local
 

@@ -51,9 +51,6 @@ CALLS = {
     "urls": lambda url, folder: open_with(url, folder, urls=[url]),
     "proxy": lambda url, folder: open_with(url, folder, proxy=url),
     "endpoint": lambda url, folder: recmap.open("s3://b/x", storage_options={"endpoint": url}),
-    "namenodes": lambda url, folder: recmap.open(
-        "webhdfs://host/x", storage_options={"namenodes": url, "timeout": 1}
-    ),
 }
 
 

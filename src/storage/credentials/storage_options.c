@@ -13,8 +13,6 @@
 enum {
     TIMEOUT_DEFAULT = 180,
     TIMEOUT_MAX = 86400,
-    HOST_SIZE_MAX = 256,
-    PORT_DIGITS_MAX = 5,
 };
 
 enum value_kind {
@@ -23,8 +21,7 @@ enum value_kind {
     VALUE_NAME,
     VALUE_SWITCH,
     VALUE_SECONDS,
-    VALUE_ADDRESSING,
-    VALUE_HOSTS
+    VALUE_ADDRESSING
 };
 
 static const struct option_name {
@@ -44,9 +41,6 @@ static const struct option_name {
     {"credential_process", OPTION_CREDENTIAL_PROCESS, VALUE_TEXT},
     {"account", OPTION_ACCOUNT, VALUE_NAME},
     {"sas", OPTION_SAS, VALUE_WORD},
-    {"user", OPTION_USER, VALUE_TEXT},
-    {"delegation", OPTION_DELEGATION, VALUE_WORD},
-    {"namenodes", OPTION_NAMENODES, VALUE_HOSTS},
     {"ca_bundle", OPTION_CA_BUNDLE, VALUE_TEXT},
     {"proxy", OPTION_PROXY, VALUE_TEXT},
     {"timeout", OPTION_TIMEOUT, VALUE_SECONDS},
@@ -90,8 +84,7 @@ static recmap_status fail_name(const char *name, recmap_error *error) {
     else
         fail_advise(error, "the options are endpoint, region, key, secret, token, anonymous, "
                            "requester_pays, addressing, profile, credential_process, account, sas, "
-                           "user, delegation, "
-                           "namenodes, ca_bundle, proxy, timeout and urls");
+                           "ca_bundle, proxy, timeout and urls");
     return RECMAP_INVALID;
 }
 
@@ -121,27 +114,6 @@ static bool is_name(const char *value) {
     return !value[strspn(value, allowed)];
 }
 
-/* The size of a host at the start of the value: a name, or an IPv6 address in brackets. */
-static size_t host_size(const char *value) {
-    static const char name[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
-    if (value[0] != '[') return strspn(value, name);
-    size_t size = 1 + strspn(value + 1, "0123456789abcdefABCDEF:.");
-    return size > 1 && value[size] == ']' ? size + 1 : 0;
-}
-
-/* Whether the value is a list of hosts, each with a port. */
-static bool is_hosts(const char *value) {
-    for (;;) {
-        size_t host = host_size(value);
-        if (!host || value[host] != ':') return false;
-        size_t digits = strspn(value + host + 1, "0123456789"), size = host + 1 + digits;
-        if (!digits || digits > PORT_DIGITS_MAX || size > HOST_SIZE_MAX) return false;
-        if (!value[size]) return true;
-        if (value[size] != ',') return false;
-        value += size + 1;
-    }
-}
-
 /* What a value of the kind must be; NULL if this one is that. */
 static const char *check_value(enum value_kind kind, const char *value) {
     bool is_on;
@@ -155,7 +127,6 @@ static const char *check_value(enum value_kind kind, const char *value) {
     case VALUE_SWITCH: return is_switch(value, &is_on) ? NULL : "true or false";
     case VALUE_SECONDS:
         return parse_seconds(&seconds, value) ? NULL : "a number of seconds from 1 to 86400";
-    case VALUE_HOSTS: return is_hosts(value) ? NULL : "HOST:PORT, or several separated by commas";
     case VALUE_ADDRESSING:
         return !strcmp(value, "path") || !strcmp(value, "virtual") ? NULL : "path or virtual";
     }
@@ -202,10 +173,6 @@ struct variable {
 static const struct variable azure_variables[] = {{OPTION_ACCOUNT, "AZURE_STORAGE_ACCOUNT"},
                                                   {OPTION_SAS, "AZURE_STORAGE_SAS_TOKEN"}};
 enum { AZURE_COUNT = sizeof azure_variables / sizeof *azure_variables };
-
-static const struct variable hadoop_variables[] = {{OPTION_USER, "HADOOP_USER_NAME"},
-                                                   {OPTION_DELEGATION, "HADOOP_TOKEN"}};
-enum { HADOOP_COUNT = sizeof hadoop_variables / sizeof *hadoop_variables };
 
 static recmap_status check_variable(const struct variable *variable, const char *value,
                                     recmap_error *error) {
@@ -259,8 +226,6 @@ static recmap_status take_environment(struct storage_options *options, recmap_er
         RETURN_IF_FAILED(take_variable(options, variables[i].option, variables[i].name, error));
     for (size_t i = 0; i < AZURE_COUNT; i++)
         RETURN_IF_FAILED(take_unchecked(options, &azure_variables[i], error));
-    for (size_t i = 0; i < HADOOP_COUNT; i++)
-        RETURN_IF_FAILED(take_unchecked(options, &hadoop_variables[i], error));
     return RECMAP_OK;
 }
 
@@ -276,11 +241,6 @@ static recmap_status check_variables(const struct storage_options *options,
 recmap_status storage_options_check_azure(const struct storage_options *options,
                                           recmap_error *error) {
     return check_variables(options, azure_variables, AZURE_COUNT, error);
-}
-
-recmap_status storage_options_check_hadoop(const struct storage_options *options,
-                                           recmap_error *error) {
-    return check_variables(options, hadoop_variables, HADOOP_COUNT, error);
 }
 
 /* ---- Profiles. */

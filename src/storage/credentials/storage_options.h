@@ -20,9 +20,6 @@ enum storage_option {
     OPTION_CREDENTIAL_PROCESS,
     OPTION_ACCOUNT,
     OPTION_SAS,
-    OPTION_USER,
-    OPTION_DELEGATION,
-    OPTION_NAMENODES,
     OPTION_CA_BUNDLE,
     OPTION_PROXY,
     OPTION_TIMEOUT,
@@ -58,10 +55,6 @@ recmap_status storage_options_complete(struct storage_options *options, recmap_e
  * Errors: INVALID. */
 recmap_status storage_options_check_azure(const struct storage_options *options,
                                           recmap_error *error);
-
-/* Checks what only HDFS uses of the environment, for the same reason. Errors: INVALID. */
-recmap_status storage_options_check_hadoop(const struct storage_options *options,
-                                           recmap_error *error);
 
 /* Copies all options and the version. On failure, `copy` has none. Errors: NO_MEMORY. */
 recmap_status storage_options_copy(struct storage_options *copy,

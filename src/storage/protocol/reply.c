@@ -242,17 +242,6 @@ static enum reply_verdict check_partial(uint64_t *body_size, const char **reason
     return REPLY_GOOD;
 }
 
-/* The size is all that such a reply can be checked by. A server that ignores the range sends more.
- */
-static enum reply_verdict check_unlabelled(uint64_t *body_size, const char **reason,
-                                           const struct reply *reply,
-                                           const struct range_request *request) {
-    if (reply->content_length != REPLY_NO_SIZE && reply->content_length != request->size)
-        return say(reason, REPLY_ODD, "the reply has another size than the requested range");
-    *body_size = request->size;
-    return REPLY_GOOD;
-}
-
 /* 501 and 505 say that the server will never do what is asked. */
 static bool is_passing(long status) {
     return status == 408 || status == 429 || (status >= 500 && status != 501 && status != 505);
@@ -285,8 +274,6 @@ enum reply_verdict reply_check(uint64_t *body_size, const char **reason, const s
     if (reply->is_encoded)
         return say(reason, REPLY_UNUSABLE,
                    "the object is stored with a content encoding, which ranges do not decode");
-    if (request->is_unlabelled && reply->status == 200)
-        return check_unlabelled(body_size, reason, reply, request);
     return reply->status == 206 ? check_partial(body_size, reason, reply, request)
                                 : check_whole(body_size, reason, reply, request);
 }

@@ -44,7 +44,6 @@ struct range_request {
     uint64_t object_size; /* or REPLY_NO_SIZE */
     const char *etag;     /* "": not known */
     int64_t modified;     /* or REPLY_NO_TIME; compared only if there is no ETag */
-    bool is_unlabelled;   /* the store answers 200, and does not say which bytes it sends (HDFS) */
 };
 
 enum reply_verdict {

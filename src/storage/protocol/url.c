@@ -7,13 +7,8 @@ static const struct {
     const char *prefix;
     enum url_scheme scheme;
 } schemes[] = {
-    {"http://", URL_HTTP},
-    {"https://", URL_HTTPS},
-    {"s3://", URL_S3},
-    {"gs://", URL_GS},
-    {"az://", URL_AZ},
-    {"webhdfs://", URL_WEBHDFS},
-    {"swebhdfs://", URL_SWEBHDFS},
+    {"http://", URL_HTTP}, {"https://", URL_HTTPS}, {"s3://", URL_S3},
+    {"gs://", URL_GS},     {"az://", URL_AZ},
 };
 
 static bool is_alphanumeric(char c) {
@@ -33,17 +28,15 @@ bool url_has_listing(enum url_scheme scheme) {
     return scheme != URL_HTTP && scheme != URL_HTTPS;
 }
 
-bool url_is_hdfs(enum url_scheme scheme) {
-    return scheme == URL_WEBHDFS || scheme == URL_SWEBHDFS;
+bool url_is_hadoop(const char *text) {
+    static const char *const prefixes[] = {"hdfs://", "webhdfs://", "swebhdfs://"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (!strncmp(text, prefixes[i], strlen(prefixes[i]))) return true;
+    return false;
 }
 
 static bool is_web(enum url_scheme scheme) {
     return scheme == URL_HTTP || scheme == URL_HTTPS;
-}
-
-/* Whether a host follows the scheme, rather than a bucket. */
-static bool has_port(enum url_scheme scheme) {
-    return is_web(scheme) || url_is_hdfs(scheme);
 }
 
 static bool has_control_character(const char *text) {
@@ -76,7 +69,7 @@ static bool is_host(const struct url *url) {
     const char *host = url->host;
     size_t size = url->host_size;
     if (!size || size > 255 || host[0] == '.') return false;
-    if (has_port(url->scheme)) {
+    if (is_web(url->scheme)) {
         size = size_without_port(host, size);
         if (!size || !is_port(host + size, url->host_size - size)) return false;
         if (host[0] == '[') return host[size - 1] == ']' && consists_of(host + 1, size - 2, ":.");
@@ -115,13 +108,6 @@ static const char *check_web_path(const char *key) {
     return NULL;
 }
 
-/* A file of HDFS is named as it is, without percent-encoding. */
-static const char *check_key(const struct url *url) {
-    if (is_web(url->scheme)) return check_web_path(url->key);
-    if (!url_is_hdfs(url->scheme)) return NULL;
-    return has_dot_part(url->key) ? "a part of its path is . or .." : NULL;
-}
-
 static bool find_scheme(enum url_scheme *scheme, const char *text) {
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
         if (strncmp(text, schemes[i].prefix, strlen(schemes[i].prefix)) != 0) continue;
@@ -134,8 +120,9 @@ static bool find_scheme(enum url_scheme *scheme, const char *text) {
 const char *url_parse(struct url *url, const char *text) {
     size_t prefix_size = scheme_size(text);
     struct url parsed;
+    if (url_is_hadoop(text)) return "recmap reads hdfs:// and webhdfs:// in Python only";
     if (!prefix_size || !find_scheme(&parsed.scheme, text))
-        return "its scheme is not one of s3, gs, az, webhdfs, swebhdfs, http and https";
+        return "its scheme is not one of s3, gs, az, http and https";
     if (strlen(text) > URL_MAX) return "it is longer than 4096 bytes";
     if (has_control_character(text)) return "it contains a control character";
     parsed.host = text + prefix_size;
@@ -144,8 +131,8 @@ const char *url_parse(struct url *url, const char *text) {
     parsed.key = parsed.host + parsed.host_size;
     if (*parsed.key == '/') parsed.key++;
     if (!is_host(&parsed))
-        return has_port(parsed.scheme) ? "its host name is invalid" : "its bucket name is invalid";
-    const char *reason = check_key(&parsed);
+        return is_web(parsed.scheme) ? "its host name is invalid" : "its bucket name is invalid";
+    const char *reason = is_web(parsed.scheme) ? check_web_path(parsed.key) : NULL;
     if (!reason) *url = parsed;
     return reason;
 }

@@ -1,7 +1,6 @@
 /* URLs of shards: which store an object is in, and its name there. Pure.
  *
  *     s3://BUCKET/KEY   gs://BUCKET/KEY   az://CONTAINER/BLOB   http://HOST/PATH https://HOST/PATH
- *     webhdfs://HOST:PORT/PATH   swebhdfs://HOST:PORT/PATH
  *
  * A key is used as it is written: nothing in it is decoded, and `?`, `#` and `%` are part of it. */
 #ifndef RECMAP_STORAGE_PROTOCOL_URL_H
@@ -10,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum url_scheme { URL_HTTP, URL_HTTPS, URL_S3, URL_GS, URL_AZ, URL_WEBHDFS, URL_SWEBHDFS };
+enum url_scheme { URL_HTTP, URL_HTTPS, URL_S3, URL_GS, URL_AZ };
 
 enum { URL_MAX = 4096 };
 
@@ -36,8 +35,8 @@ const char *url_parse_any(struct url *url, const char *text);
 /* Whether the store can list its objects. */
 bool url_has_listing(enum url_scheme scheme);
 
-/* Whether the object is a file of HDFS. */
-bool url_is_hdfs(enum url_scheme scheme);
+/* Returns true if the URL is of Hadoop's file system, which only Python reads. */
+bool url_is_hadoop(const char *text);
 
 /* Whether nobody on the network can read what is sent to a web URL: it is `https://`, or of this
  * machine. */

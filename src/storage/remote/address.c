@@ -161,76 +161,11 @@ static recmap_status address_of_web(struct address *address, const struct url *u
     return RECMAP_OK;
 }
 
-/* A delegation token stands for a user, so the name is only sent without one. The option `token`
- * is for s3:// and gs://: any host that a URL names would get it here. */
-static bool add_user(struct address *address, const struct storage_options *options) {
-    const char *user = storage_options_get(options, OPTION_USER);
-    const char *token = storage_options_get(options, OPTION_DELEGATION);
-    if (token[0])
-        return add(address, "&delegation=") && add_encoded(address, token, strlen(token), false);
-    return !user[0] ||
-           (add(address, "&user.name=") && add_encoded(address, user, strlen(user), false));
-}
-
-recmap_status address_of_hdfs(struct address *address, const struct storage_options *options,
-                              const struct url *url, const char *operation, recmap_error *error) {
-    address->url[0] = 0;
-    address->scheme = url->scheme;
-    address->is_listing = !strncmp(operation, "LISTSTATUS", strlen("LISTSTATUS"));
-    RETURN_IF_FAILED(storage_options_check_hadoop(options, error));
-    bool fits = add(address, url->scheme == URL_SWEBHDFS ? "https://" : "http://") &&
-                url_append(address->url, sizeof address->url, url->host, url->host_size) &&
-                note_host(address) && add(address, "/webhdfs/v1/") &&
-                add_encoded(address, url->key, strlen(url->key), true) && add(address, "?op=") &&
-                add(address, operation) && add_user(address, options);
-    if (!fits) return fail_long(error);
-    note_query(address);
-    return RECMAP_OK;
-}
-
-/* The entry of a list that is separated by commas; entries are counted round. */
-static const char *find_entry(size_t *size, const char *list, unsigned number) {
-    unsigned count = 1;
-    for (const char *c = list; *c; c++) count += *c == ',';
-    for (number %= count; number; number--) list += strcspn(list, ",") + 1;
-    *size = strcspn(list, ",");
-    return list;
-}
-
-recmap_status address_set_namenode(struct address *address, const struct storage_options *options,
-                                   unsigned number, recmap_error *error) {
-    const char *list = storage_options_get(options, OPTION_NAMENODES);
-    size_t size, rest_size = strlen(address->url + address->path_offset) + 1;
-    if (!list[0]) return RECMAP_OK;
-    const char *entry = find_entry(&size, list, number);
-    char *host = strstr(address->url, "://") + 3;
-    size_t offset = (size_t)(host - address->url);
-    if (offset + size + rest_size > sizeof address->url) return fail_long(error);
-    memmove(host + size, address->url + address->path_offset, rest_size);
-    memcpy(host, entry, size);
-    if (!note_host(address)) return fail_long(error);
-    note_query(address);
-    return RECMAP_OK;
-}
-
-recmap_status address_add_range(struct address *address, uint64_t offset, uint64_t size,
-                                recmap_error *error) {
-    char range[80];
-    snprintf(range, sizeof range, "&offset=%" PRIu64 "&length=%" PRIu64, offset, size);
-    return add(address, range) ? RECMAP_OK : fail_long(error);
-}
-
-recmap_status address_add_start(struct address *address, const char *name, recmap_error *error) {
-    bool fits = add(address, "&startAfter=") && add_encoded(address, name, strlen(name), false);
-    return fits ? RECMAP_OK : fail_long(error);
-}
-
 recmap_status address_of_object(struct address *address, const struct storage_options *options,
                                 const struct url *url, recmap_error *error) {
     address->url[0] = 0;
     address->is_listing = false;
     if (!url_has_listing(url->scheme)) return address_of_web(address, url, error);
-    if (url_is_hdfs(url->scheme)) return address_of_hdfs(address, options, url, "OPEN", error);
     RETURN_IF_FAILED(add_container(address, options, url, error));
     if (!add(address, "/") || !add_encoded(address, url->key, strlen(url->key), true) ||
         !add_signature_query(address, options, '?'))
@@ -394,8 +329,7 @@ recmap_status address_authorize(struct authorization *authorization, const struc
                                 int64_t seconds, recmap_error *error) {
     authorization->count = 0;
     if (address->scheme == URL_AZ) return authorize_azure(authorization, options, seconds, error);
-    if (!url_has_listing(address->scheme) || url_is_hdfs(address->scheme) ||
-        storage_options_is_on(options, OPTION_ANONYMOUS))
+    if (!url_has_listing(address->scheme) || storage_options_is_on(options, OPTION_ANONYMOUS))
         return RECMAP_OK;
     struct keys keys = find_keys(options, address->scheme);
     const char *token = find_token(options);

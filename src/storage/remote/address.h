@@ -34,24 +34,6 @@ recmap_status address_of_listing(struct address *address, const struct storage_o
                                  const struct url *url, const char *prefix, size_t prefix_size,
                                  bool is_flat, const char *next, recmap_error *error);
 
-/* The address of an operation of WebHDFS on a file or folder: GETFILESTATUS, LISTSTATUS or
- * LISTSTATUS_BATCH. */
-recmap_status address_of_hdfs(struct address *address, const struct storage_options *options,
-                              const struct url *url, const char *operation, recmap_error *error);
-
-/* Sends a request to one of the NameNodes that the option namenodes lists, instead of the host of
- * the URL. They are counted from 0, and after the last one from the first. Without the option,
- * nothing changes. Errors: INVALID (too long). */
-recmap_status address_set_namenode(struct address *address, const struct storage_options *options,
-                                   unsigned number, recmap_error *error);
-
-/* Adds the range of a file of HDFS to the address of the object. Errors: INVALID (too long). */
-recmap_status address_add_range(struct address *address, uint64_t offset, uint64_t size,
-                                recmap_error *error);
-
-/* Adds the name that a page of a folder of HDFS begins after. Errors: INVALID (too long). */
-recmap_status address_add_start(struct address *address, const char *name, recmap_error *error);
-
 /* The headers that authorise a request at a time, in seconds since 1970: "Name: value" lines. */
 struct authorization {
     char lines[HEADERS_MAX][AUTHORIZATION_MAX + 4096];

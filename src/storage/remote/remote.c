@@ -9,7 +9,6 @@
 #include "base/core/plural.h"
 #include "storage/protocol/list_reply.h"
 #include "storage/remote/client.h"
-#include "storage/remote/hdfs.h"
 #include "storage/remote/key_pattern.h"
 #include "storage/remote/transfer.h"
 
@@ -21,15 +20,16 @@ struct remote_source {
     char *url;
     char *name; /* without a query */
     char *etag;
-    bool is_hdfs;
 };
 
 static recmap_status fail_url(const char *url, const char *reason, recmap_error *error) {
     fail(error, RECMAP_INVALID, "the URL cannot be read: %s", reason);
     fail_file(error, url);
-    fail_advise(error, "write it as s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/BLOB, "
-                       "webhdfs://NAMENODE:PORT/PATH or https://HOST/PATH; credentials are "
-                       "storage options");
+    fail_advise(error, "write it as s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/BLOB or "
+                       "https://HOST/PATH; credentials are storage options");
+    if (url_is_hadoop(url))
+        fail_advise(error, "open it in Python, which reads it with fsspec (recmap.open(URL), or "
+                           "with fs=); or mount or copy the folder");
     return RECMAP_INVALID;
 }
 
@@ -53,17 +53,12 @@ recmap_status remote_check_url(const char *url, const recmap_storage *storage,
     if (!reason && is_web && strchr(parsed.host, '?'))
         reason = "it has a query (?...): name the object without it, and pass the whole URL as "
                  "the storage option urls";
-    if (!reason && url_is_hdfs(parsed.scheme) && strstr(parsed.key, "?op="))
-        reason = "it has a query (?op=...): name the file without it, and pass the user and the "
-                 "token as storage options";
     if (!reason && strstr(parsed.key, "?sv=")) reason = "it has a signature: pass it as sas";
     return reason ? fail_url(url, reason, error) : RECMAP_OK;
 }
 
 /* ---- Sources. */
 
-/* What HDFS sends cannot be compared with the file that is expected: its replies have neither ETag
- * nor time. The file is compared when it is opened, and records are checked by their checksums. */
 static struct range_request expected_range(const struct remote_source *remote, uint64_t offset,
                                            uint64_t size) {
     const struct file_stat *stat = &remote->source.stat;
@@ -72,8 +67,7 @@ static struct range_request expected_range(const struct remote_source *remote, u
                                   .size = size,
                                   .object_size = stat->size,
                                   .etag = remote->etag,
-                                  .modified = seconds && !remote->is_hdfs ? seconds : REPLY_NO_TIME,
-                                  .is_unlabelled = remote->is_hdfs};
+                                  .modified = seconds ? seconds : REPLY_NO_TIME};
 }
 
 static bool is_within(const struct source_read *read) {
@@ -185,11 +179,6 @@ static recmap_status probe(struct remote_source *remote, recmap_error *error) {
     return (remote->etag = strdup(reply.etag)) ? RECMAP_OK : fail_memory(error);
 }
 
-static recmap_status probe_hdfs(struct remote_source *remote, recmap_error *error) {
-    RETURN_IF_FAILED(hdfs_stat(&remote->source.stat, remote->storage, remote->url, error));
-    return (remote->etag = strdup("")) ? RECMAP_OK : fail_memory(error);
-}
-
 static recmap_status expect(struct remote_source *remote, const struct remote_identity *expected,
                             recmap_error *error) {
     remote->source.stat =
@@ -203,9 +192,7 @@ static recmap_status fill(struct remote_source *remote, recmap_storage *storage,
     remote->name = strdup(url);
     if (!remote->url || !remote->name) return fail_memory(error);
     RETURN_IF_FAILED(storage_retain(&remote->storage, storage, error));
-    remote->is_hdfs = hdfs_is_url(url);
-    if (expected) return expect(remote, expected, error);
-    return remote->is_hdfs ? probe_hdfs(remote, error) : probe(remote, error);
+    return expected ? expect(remote, expected, error) : probe(remote, error);
 }
 
 recmap_status remote_open(struct source **source, recmap_storage *storage, const char *url,
@@ -406,7 +393,6 @@ recmap_status remote_list(struct path_list *list, recmap_storage *storage, const
         return RECMAP_INVALID;
     }
     if (!storage) return fail(error, RECMAP_INVALID, "a listing needs a storage");
-    if (url_is_hdfs(listing.url.scheme)) return hdfs_list(list, storage, pattern, filter, error);
     listing.prefix_size = strcspn(listing.url.key, "*?[");
     listing.is_flat = key_pattern_is_flat(listing.url.key);
     RETURN_IF_FAILED(storage_prepare(storage, error));

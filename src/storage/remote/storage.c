@@ -129,8 +129,7 @@ static recmap_status take_credentials(struct storage_options *options,
     RETURN_IF_FAILED(set_if_given(options, "key", credentials->key, error));
     RETURN_IF_FAILED(set_if_given(options, "secret", credentials->secret, error));
     RETURN_IF_FAILED(set_if_given(options, "token", credentials->token, error));
-    RETURN_IF_FAILED(set_if_given(options, "sas", credentials->sas, error));
-    return set_if_given(options, "delegation", credentials->delegation, error);
+    return set_if_given(options, "sas", credentials->sas, error);
 }
 
 static void swap_keys(recmap_storage *storage, struct storage_options *fresh) {
@@ -149,8 +148,6 @@ recmap_status recmap_storage_renew(recmap_storage *storage, const recmap_credent
         if (credentials->key || credentials->secret || credentials->token)
             swap_keys(storage, &fresh);
         if (credentials->sas) storage_options_swap(&storage->options, &fresh, OPTION_SAS);
-        if (credentials->delegation)
-            storage_options_swap(&storage->options, &fresh, OPTION_DELEGATION);
         process_unlock();
     }
     storage_options_deinit(&fresh);

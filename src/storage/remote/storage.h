@@ -20,7 +20,6 @@ struct recmap_storage {
     struct storage_options options; /* the credentials among them: guarded by the process lock */
     atomic_bool has_answered;       /* a server replied: the endpoint exists */
     atomic_bool has_served;         /* a request got what it asked for: the server is able to */
-    atomic_uint namenode;           /* the one to ask: see address_set_namenode */
     /* Guarded by the process lock. */
     struct signed_urls urls;
     bool is_complete;              /* the environment was read */

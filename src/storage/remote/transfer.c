@@ -257,12 +257,9 @@ static void set_slot(CURL *easy, struct slot *slot) {
     libcurl.easy_setopt(easy, CURLOPT_ERRORBUFFER, slot ? slot->curl_text : NULL);
 }
 
-/* A signed request is for one host only, so its redirects are not followed. HDFS redirects each
- * read to a host that has the bytes. What that host gets is the URL that the NameNode wrote: the
- * user's token is in the query of the first URL, which libcurl sends nowhere else. */
+/* A signed request is for one host only, so its redirects are not followed. */
 static bool may_redirect(const struct address *address) {
-    return !url_has_listing(address->scheme) ||
-           (url_is_hdfs(address->scheme) && !address->is_listing);
+    return !url_has_listing(address->scheme);
 }
 
 static void set_target(CURL *easy, const struct address *address) {
@@ -312,19 +309,14 @@ static struct range_request find_missing(const struct run *run, size_t index) {
 static recmap_status find_address(struct address *address, const struct slot *slot,
                                   const struct storage_options *options, recmap_error *error) {
     const struct transfer_request *request = &slot->run->requests[slot->index];
-    const struct range_request *range = &slot->range;
     struct url url;
     if (request->text) {
         *address = *request->text;
-        if (!url_is_hdfs(address->scheme)) return RECMAP_OK;
-        return address_set_namenode(address, options, slot->namenode, error);
+        return RECMAP_OK;
     }
     const char *reason = url_parse(&url, request->name);
     if (reason) return fail(error, RECMAP_INVALID, "the URL cannot be read: %s", reason);
-    RETURN_IF_FAILED(address_of_object(address, options, &url, error));
-    if (!url_is_hdfs(url.scheme)) return RECMAP_OK;
-    RETURN_IF_FAILED(address_set_namenode(address, options, slot->namenode, error));
-    return address_add_range(address, range->offset, range->size, error);
+    return address_of_object(address, options, &url, error);
 }
 
 /* A presigned URL is named without its query, which the storage has. */
@@ -360,11 +352,10 @@ static recmap_status check_host(const struct address *address, recmap_error *err
     return RECMAP_IO;
 }
 
-/* A listing or another text is requested as a whole. So is an object whose address has the range.
- */
-static void set_range(const struct slot *slot, const struct address *address) {
+/* A listing or another text is requested as a whole. */
+static void set_range(const struct slot *slot) {
     char range[64];
-    if (slot->run->requests[slot->index].text || url_is_hdfs(address->scheme)) {
+    if (slot->run->requests[slot->index].text) {
         libcurl.easy_setopt(slot->easy, CURLOPT_RANGE, NULL);
         return;
     }
@@ -379,7 +370,7 @@ static recmap_status set_up(struct slot *slot, struct address *address, recmap_e
     RETURN_IF_FAILED(check_host(address, error));
     set_slot(slot->easy, slot);
     set_target(slot->easy, address);
-    set_range(slot, address);
+    set_range(slot);
     return RECMAP_OK;
 }
 
@@ -391,7 +382,6 @@ static recmap_status start_request(struct slot *slot, size_t index, recmap_error
     struct address address;
     CURL *easy = slot->easy;
     *slot = (struct slot){.run = run, .easy = easy, .index = index};
-    slot->namenode = atomic_load_explicit(&run->storage->namenode, memory_order_relaxed);
     slot->shrink_count = window_shrink_count(run->storage);
     slot->range = find_missing(run, index);
     reply_reset(&slot->reply);

@@ -29,9 +29,6 @@ struct transfer_request {
 #define ADVICE_LIST                                                                                \
     "check the endpoint, or name the shards instead of a pattern (NAME@N, or @FILE with one name " \
     "per line)"
-#define ADVICE_NAMENODE                                                                            \
-    "check that the host and port are those of a NameNode's web interface (usually 9870) or of "   \
-    "HttpFS (usually 14000)"
 
 /* Makes all requests. On failure, none is in flight any more, and `failed_index` is the index of
  * one that failed. `interrupt` may be NULL: then the thread's is asked. Errors: IO (ENOENT: there

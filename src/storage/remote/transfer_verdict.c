@@ -6,8 +6,6 @@
 
 #include "base/core/error.h"
 #include "base/core/redact.h"
-#include "storage/protocol/hdfs_reply.h"
-#include "storage/remote/hdfs.h"
 
 void slot_judge(struct slot *slot) {
     const struct transfer_request *request = &slot->run->requests[slot->index];
@@ -22,21 +20,9 @@ void slot_judge(struct slot *slot) {
     slot->verdict = reply_check(&slot->body_size, &slot->reason, &slot->reply, &slot->range);
 }
 
-static bool is_hdfs(const struct slot *slot) {
-    return hdfs_is_url(slot->run->requests[slot->index].name);
-}
-
 static bool is_listing(const struct slot *slot) {
     const struct address *text = slot->run->requests[slot->index].text;
     return text && text->is_listing;
-}
-
-static bool is_about_permission(const char *exception) {
-    static const char *const names[] = {"AccessControlException", "SecurityException",
-                                        "AuthorizationException", "InvalidToken"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(exception, names[i])) return true;
-    return false;
 }
 
 /* Whether an error of libcurl is one of the connection, which may work the next time. */
@@ -89,62 +75,18 @@ static void judge_body(struct slot *slot) {
                                        : "the server's reply cannot be understood";
 }
 
-static bool has_several_namenodes(const recmap_storage *storage) {
-    return strchr(storage_options_get(&storage->options, OPTION_NAMENODES), ',') != NULL;
-}
-
-/* The requests that follow go to the next NameNode, unless another one has led there already.
- * Returns false if only one is known. */
-static bool switch_namenode(const struct slot *slot) {
-    recmap_storage *storage = slot->run->storage;
-    unsigned asked = slot->namenode;
-    if (!has_several_namenodes(storage)) return false;
-    atomic_compare_exchange_strong(&storage->namenode, &asked, asked + 1);
-    return true;
-}
-
-/* Whether the connection to the first host failed, not that to a host it redirects to. */
-static bool has_redirected(const struct slot *slot) {
-    long count = 0;
-    libcurl.easy_getinfo(slot->easy, CURLINFO_REDIRECT_COUNT, &count);
-    return count > 0;
-}
-
-/* What HDFS says with the status 403 may be anything but a lack of permission: the class of its
- * exception tells. */
-static void judge_exception(struct slot *slot) {
-    char code[CODE_MAX];
-    if (!is_hdfs(slot) || slot->reply.status != 403) return;
-    hdfs_find_exception(code, slot->body, slot->body_used);
-    if (!strcmp(code, "RetriableException") || !strcmp(code, "BlockMissingException")) {
-        slot->verdict = REPLY_TRY_AGAIN;
-        slot->reason = "the server is busy or has failed";
-    } else if (!strcmp(code, "StandbyException") && switch_namenode(slot)) {
-        slot->verdict = REPLY_TRY_AGAIN;
-        slot->reason = "all NameNodes are on standby or have failed";
-    } else if (code[0] && !is_about_permission(code)) {
-        slot->verdict = REPLY_UNUSABLE;
-        slot->reason = "the server refuses the request";
-    }
-}
-
 /* The verdict on a request that ended. A reply that was judged as bad stays so, whatever happened
  * to the rest of its body. A range of which all bytes arrived is good, even if the connection was
  * cut before the reply's end: no bytes would be left to request again. A connection that ends in
  * the headers is not an error for libcurl, but must not be judged by the headers that arrived. */
 void slot_conclude(struct slot *slot, CURLcode code) {
     if (code == CURLE_OK && !slot->is_judged && slot->has_head) slot_judge(slot);
-    if (slot->is_judged && slot->verdict != REPLY_GOOD) {
-        judge_exception(slot);
-        return;
-    }
+    if (slot->is_judged && slot->verdict != REPLY_GOOD) return;
     if (is_complete(slot)) return;
     if (code == CURLE_OK) {
         judge_body(slot);
         return;
     }
-    if (is_hdfs(slot) && is_passing(code) && !slot->is_judged && !has_redirected(slot))
-        switch_namenode(slot);
     bool may_pass = is_passing(code) || (is_garbage(code) && has_answered(slot));
     slot->verdict = may_pass && !slot->is_refused ? REPLY_TRY_AGAIN : REPLY_UNUSABLE;
     if (!slot->is_refused)
@@ -181,9 +123,6 @@ static const char *advice_if_denied(const struct slot *slot) {
     const char *name = slot->run->requests[slot->index].name;
     const char *advice = !strncmp(name, "az://", 5) ? advice_for_azure(slot) : NULL;
     if (advice) return advice;
-    if (is_hdfs(slot))
-        return "check the permissions of the file, and the storage options user and "
-               "delegation: a cluster with Kerberos needs a delegation token";
     if (strncmp(name, "http", 4) != 0)
         return "check the credentials and their permission to read this object";
     return "if the URL must be signed, or its signature has expired, pass a newly signed URL as "
@@ -202,12 +141,6 @@ static void advise(const struct slot *slot, const char *code, recmap_error *erro
     else if (!strcmp(code, "RequestTimeTooSkewed")) fail_advise(error, "set this machine's clock");
     else if (!strcmp(code, "ExpiredToken") || !strcmp(code, "TokenRefreshRequired"))
         fail_advise(error, "renew the credentials, and open the data set again");
-    else if (is_hdfs(slot) && !strcmp(code, "StandbyException"))
-        fail_advise(error,
-                    has_several_namenodes(slot->run->storage)
-                        ? "check which NameNode is active: `hdfs haadmin -getAllServiceState`"
-                        : "name all NameNodes in the storage option namenodes: this one is "
-                          "on standby");
     else if (slot->verdict == REPLY_CHANGED)
         fail_advise(error, "restore the indexed object, or build the index again with "
                            "`recmap index`");
@@ -215,8 +148,7 @@ static void advise(const struct slot *slot, const char *code, recmap_error *erro
         fail_advise(error, "let the server send ETags again, or build the index again with "
                            "`recmap index`");
     else if (slot->verdict == REPLY_MISSING)
-        fail_advise(error, is_hdfs(slot) ? "check the path, and the NameNode's address"
-                                         : "check the URL, the endpoint and the region");
+        fail_advise(error, "check the URL, the endpoint and the region");
     else if (slot->verdict == REPLY_DENIED) fail_advise(error, "%s", advice_if_denied(slot));
     else if (slot->verdict == REPLY_TRY_AGAIN)
         fail_advise(error, "check the network and the endpoint, and try again later; the storage "
@@ -224,7 +156,7 @@ static void advise(const struct slot *slot, const char *code, recmap_error *erro
     else if (!slot->is_judged && !strncmp(slot->reason, "SSL", 3))
         fail_advise(error, "check the server's certificate, or name the file of the authority that "
                            "signed it with the storage option ca_bundle");
-    else if (is_text(slot)) fail_advise(error, "%s", is_hdfs(slot) ? ADVICE_NAMENODE : ADVICE_LIST);
+    else if (is_text(slot)) fail_advise(error, ADVICE_LIST);
     else if (!slot->is_judged)
         fail_advise(error, "check the URL, the endpoint and the proxy: no web server that has the "
                            "object answers there");
@@ -238,7 +170,7 @@ static void advise(const struct slot *slot, const char *code, recmap_error *erro
 static const char *reason_of(const struct slot *slot, const char *code) {
     bool is_bucket = is_listing(slot) || !strcmp(code, "NoSuchBucket") ||
                      !strcmp(code, "ContainerNotFound");
-    if (slot->verdict != REPLY_MISSING || is_hdfs(slot) || !is_bucket) return slot->reason;
+    if (slot->verdict != REPLY_MISSING || !is_bucket) return slot->reason;
     return "there is no such bucket or container";
 }
 
@@ -258,8 +190,7 @@ recmap_status slot_fail(const struct slot *slot, recmap_error *error) {
     char code[CODE_MAX], answer[CODE_MAX + 64] = "", repeats[64] = "", sent[640], reason[320];
     const struct transfer_request *request = &slot->run->requests[slot->index];
     unsigned attempts = slot->run->attempts[slot->index].count;
-    if (is_hdfs(slot)) hdfs_find_exception(code, slot->body, slot->body_used);
-    else reply_find_code(code, slot->body, slot->body_used);
+    reply_find_code(code, slot->body, slot->body_used);
     if (slot->is_judged && slot->reply.status != 206)
         snprintf(answer, sizeof answer, " (HTTP %ld%s%s)", slot->reply.status, code[0] ? " " : "",
                  code);

@@ -34,7 +34,6 @@ struct slot {
     CURL *easy;
     struct curl_slist *headers;
     size_t index;          /* of the request; SIZE_MAX: the slot is free */
-    unsigned namenode;     /* that was asked */
     uint64_t shrink_count; /* of the window when the request was started */
     struct range_request range;
     struct reply reply;

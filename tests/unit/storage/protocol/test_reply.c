@@ -46,32 +46,6 @@ static void test_good(void **state) {
     check(&ten, 206, "content-range: bytes 100-109/*\netag: \"a\"", REPLY_GOOD, NULL);
 }
 
-/* HDFS answers 200, and does not say which bytes it sends. */
-static void test_a_range_without_a_label(void **state) {
-    (void)state;
-    const char *other = "the reply has another size than the requested range";
-    const struct range_request range = {.offset = 100,
-                                        .size = 10,
-                                        .object_size = 1000,
-                                        .etag = "",
-                                        .modified = REPLY_NO_TIME,
-                                        .is_unlabelled = true};
-    uint64_t body_size;
-    const char *reason;
-    struct reply reply = reply_of(200, "Content-Length: 10");
-    assert_int_equal(reply_check(&body_size, &reason, &reply, &range), REPLY_GOOD);
-    assert_int_equal(body_size, 10);
-    check(&range, 200, "Transfer-Encoding: chunked", REPLY_GOOD, NULL);
-    check(&range, 200, "Content-Length: 1000", REPLY_ODD, other);
-    check(&range, 200, "Content-Length: 9", REPLY_ODD, other);
-    check(&range, 200, "Content-Length: 10\nContent-Encoding: gzip", REPLY_UNUSABLE,
-          "the object is stored with a content encoding, which ranges do not decode");
-    check(&range, 206, "Content-Range: bytes 100-109/1000", REPLY_GOOD, NULL);
-    check(&range, 206, "Content-Range: bytes 0-9/1000", REPLY_ODD,
-          "the server sends another range than the requested one");
-    check(&range, 404, "", REPLY_MISSING, "there is no such object");
-}
-
 static void test_other_range(void **state) {
     (void)state;
     const char *other = "the server sends another range than the requested one";
@@ -275,7 +249,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_quotes),
         cmocka_unit_test(test_good),
-        cmocka_unit_test(test_a_range_without_a_label),
         cmocka_unit_test(test_other_range),
         cmocka_unit_test(test_contradictions),
         cmocka_unit_test(test_whole_object),

@@ -234,53 +234,6 @@ static void test_domains_of_regions(void **state) {
     }
 }
 
-static void test_files_of_hdfs(void **state) {
-    (void)state;
-    const char *const others[] = {"token", "hidden", "user", "alice", NULL};
-    const char *const delegation[] = {"delegation", "a/b",   "token", "hidden",
-                                      "user",       "alice", NULL};
-    check_object("webhdfs://host:9870/a", others,
-                 "http://host:9870/webhdfs/v1/a?op=OPEN&user.name=alice", "host:9870");
-    check_object("swebhdfs://host:9871/a", delegation,
-                 "https://host:9871/webhdfs/v1/a?op=OPEN&delegation=a%2Fb", "host:9871");
-}
-
-static void check_namenode(const char *list, unsigned number, const char *url, const char *host) {
-    struct storage_options options =
-        options_of((const char *const[]){"namenodes", list, "user", "a,b", NULL});
-    struct address address;
-    struct url parsed;
-    assert_null(url_parse(&parsed, "webhdfs://cluster/a"));
-    assert_int_equal(address_of_object(&address, &options, &parsed, NULL), RECMAP_OK);
-    assert_int_equal(address_set_namenode(&address, &options, number, NULL), RECMAP_OK);
-    assert_string_equal(address.url, url);
-    assert_string_equal(address.host, host);
-    assert_string_equal(address.url + address.path_offset, "/webhdfs/v1/a?op=OPEN&user.name=a%2Cb");
-    assert_string_equal(address.url + address.query_offset, "op=OPEN&user.name=a%2Cb");
-    storage_options_deinit(&options);
-}
-
-static void test_namenodes(void **state) {
-    (void)state;
-    static const char list[] = "namenode-number-one:9870,b:14000,[::1]:80";
-    check_namenode(list, 0, "http://namenode-number-one:9870/webhdfs/v1/a?op=OPEN&user.name=a%2Cb",
-                   "namenode-number-one:9870");
-    check_namenode(list, 1, "http://b:14000/webhdfs/v1/a?op=OPEN&user.name=a%2Cb", "b:14000");
-    check_namenode(list, 2, "http://[::1]:80/webhdfs/v1/a?op=OPEN&user.name=a%2Cb", "[::1]");
-    check_namenode(list, UINT_MAX,
-                   "http://namenode-number-one:9870/webhdfs/v1/a?op=OPEN&"
-                   "user.name=a%2Cb",
-                   "namenode-number-one:9870");
-    check_namenode("one:9870", 7, "http://one:9870/webhdfs/v1/a?op=OPEN&user.name=a%2Cb",
-                   "one:9870");
-    static const char *const refused[] = {"a:1,,b:1", "a",     "a:",        ":1",  "a:b:1",   "[",
-                                          "[]:1",     "[::1]", "a:1,b:1:2", "::1", "a:123456"};
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        check_refused(
-            "namenodes", refused[i],
-            "the storage option namenodes must be HOST:PORT, or several separated by commas", NULL);
-}
-
 static void test_listing(void **state) {
     (void)state;
     struct storage_options options =
@@ -480,8 +433,6 @@ int main(void) {
         cmocka_unit_test(test_profiles),
         cmocka_unit_test(test_objects),
         cmocka_unit_test(test_domains_of_regions),
-        cmocka_unit_test(test_files_of_hdfs),
-        cmocka_unit_test(test_namenodes),
         cmocka_unit_test(test_listing),
         cmocka_unit_test(test_authorization),
         cmocka_unit_test(test_credentials_are_not_mixed),
