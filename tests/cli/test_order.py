@@ -419,7 +419,7 @@ class WrongOrders(CliTest):
             "--world-size=4294967296",
             what="--world-size must be at most 4294967295, not 4294967296",
         )
-        for name in ("seed", "epoch", "from", "count", "rank", "world", "batch"):
+        for name in ("seed", "epoch", "from", "count", "rank", "world-size", "batch-size"):
             self.check_both(
                 "--shuffle", f"--{name}=-1", what=f"--{name} must be a whole number, not '-1'"
             )

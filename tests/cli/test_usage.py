@@ -433,7 +433,7 @@ class WrongUsage(CliTest):
             "a.tfrecord",
             "--on-bad-record",
             "stop",
-            what="invalid --on-bad-record 'stop': use raise or skip",
+            what="invalid --on-bad-record 'stop': use error or skip",
         )
         self.check_wrong(
             "index",

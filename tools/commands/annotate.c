@@ -261,7 +261,6 @@ static const char help[] =
     "                           error, or its value is null; default: null\n"
     "      --by id|number       the field of FILE that names the record; default: id, if FILE\n"
     "                           has it, else number\n"
-    "      --by id|number       the same as --by\n"
     "      --unmatched error|ignore\n"
     "                           a row whose key no record has is an error (default), or left\n"
     "                           out\n"

@@ -135,7 +135,7 @@ def build_index(
     if built.counts["records"] and not parts:
         warn_of_empty_lifts(options, built.empty_lifts)
     _warn_of_gaps(path, options, built.counts)
-    if repeated := built.counts["repeated_ids"]:
+    if repeated := built.counts.pop("repeated_ids"):
         _warn_of_old_ids(path, options, repeated)
     return built.counts
 

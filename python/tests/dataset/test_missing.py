@@ -328,7 +328,7 @@ def test_threads_lose_no_names(many):
 
     def learn(thread):
         for i in range(200):
-            names.learn({f"{thread}-{i}": {"kind": "int64"}})
+            names.learn({f"{thread}-{i}": {"kind": "int64"}}, 1)
 
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
