@@ -263,7 +263,7 @@ static const char help[] =
     "requests an epoch makes, by its order.\n" HELP_SHARDS "\n"
     "      --shards           also list the shards: first record, records, bytes, path\n"
     "      --json             print one JSON document\n"
-    "      --batch-size B          requests: the records of a batch; default: 256\n"
+    "      --batch-size B     requests: the records of a batch; default: 256\n"
     "      --framing ./MY.so  load the custom framing of the shards\n"
     "      --index NAME.rmx   open a selection (.rmv) with this index, if it was moved\n"
     "      --storage K=V      for an index in a remote store: endpoint, key, ...; repeatable\n"
