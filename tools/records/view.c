@@ -6,7 +6,7 @@
 
 #include <recmap/filter.h>
 
-#include "indexing/shard_source.h"
+#include "indexing/shard_operand.h"
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
 
@@ -33,8 +33,8 @@ int view_open(struct view *view, const struct args *args) {
         if (open_selection(view, args, &error) == RECMAP_OK) return 0;
         return recmap_error_print(&error, stderr);
     }
-    bool are_shards = shard_source_is_named(args);
-    exit_status = are_shards ? shard_source_open(&view->dataset, &view->found_path, args)
+    bool are_shards = shard_operand_is_named(args);
+    exit_status = are_shards ? shard_operand_open(&view->dataset, &view->found_path, args)
                              : args_open(&view->dataset, args);
     if (exit_status) return exit_status;
     view->index_path = are_shards ? view->found_path : args->operands[0];

@@ -1,4 +1,4 @@
-#include "indexing/shard_source.h"
+#include "indexing/shard_operand.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static bool is_index(const char *path) {
 }
 
 /* A file that is not there is reported as such, unless its name is that of several. */
-bool shard_source_is_named(const struct args *args) {
+bool shard_operand_is_named(const struct args *args) {
     const char *path = args->operands[0];
     struct stat file;
     if (strstr(path, "://")) return !is_index_name(path);
@@ -243,7 +243,7 @@ static recmap_status find_index(struct source *source, recmap_error *error) {
     return status == RECMAP_OK ? open_index(source, error) : status;
 }
 
-int shard_source_open(recmap_dataset **dataset, char **path, const struct args *args) {
+int shard_operand_open(recmap_dataset **dataset, char **path, const struct args *args) {
     recmap_error error = RECMAP_ERROR_INIT;
     struct source source = {.args = args, .options = args->dataset_options};
     if (args->dataset_options.shards)

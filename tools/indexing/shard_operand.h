@@ -1,6 +1,6 @@
 /* Shards that are named instead of their index, which is opened, extended or built. */
-#ifndef RECMAP_TOOLS_INDEXING_SHARD_SOURCE_H
-#define RECMAP_TOOLS_INDEXING_SHARD_SOURCE_H
+#ifndef RECMAP_TOOLS_INDEXING_SHARD_OPERAND_H
+#define RECMAP_TOOLS_INDEXING_SHARD_OPERAND_H
 
 #include <recmap/dataset.h>
 
@@ -8,12 +8,12 @@
 
 /* Returns true if the first operand names shards: a file that is not an index, a folder, a pattern,
  * a set (NAME@N), a list (@FILE), or a URL that does not end in .rmx. */
-bool shard_source_is_named(const struct args *args);
+bool shard_operand_is_named(const struct args *args);
 
 /* Opens the index of these shards, as recmap.open of the Python package does: the index at their
  * default path, to which shards that it lacks are appended, or else a new one. Sets `path`, which
  * the caller frees, to that of the index. Returns 0, or the exit status after printing the error.
  */
-int shard_source_open(recmap_dataset **dataset, char **path, const struct args *args);
+int shard_operand_open(recmap_dataset **dataset, char **path, const struct args *args);
 
 #endif
