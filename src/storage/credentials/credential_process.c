@@ -128,7 +128,7 @@ static recmap_status fetch(struct storage_options *options, int64_t *expires_s,
                            const struct identity *identity, recmap_error *error) {
     const char *command =
         storage_options_get(identity_options(identity), OPTION_CREDENTIAL_PROCESS);
-    struct process_credentials credentials;
+    struct process_credentials credentials = {.expires_s = 0};
     recmap_status status = credential_process_run(&credentials, command, "", error);
     if (status == RECMAP_OK) status = keep(options, &credentials, error);
     if (status == RECMAP_OK) *expires_s = credentials.expires_s;
