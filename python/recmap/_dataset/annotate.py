@@ -104,7 +104,7 @@ def _split(columns: Any, on: Key | None) -> tuple[Key | None, Any, dict[str, Any
     named = {name: columns[name] for name in _names(columns)}
     if on is not None:
         return on, named.pop(on, None), named
-    key = next((name for name in _KEY_NAMES if name in named and _is_column(named[name])), None)
+    key: Key | None = next((name for name in _KEY_NAMES if _is_column(named.get(name))), None)
     if key is None:
         return None, None, named
     keys = named[key]
@@ -121,9 +121,9 @@ def _split(columns: Any, on: Key | None) -> tuple[Key | None, Any, dict[str, Any
 
 
 def _is_column(values: Any) -> bool:
-    """Whether these are the values of a column of a table, without keys of their own."""
+    """Returns true if these are the values of a column of a table, without keys of their own."""
     has_keys = isinstance(values, Mapping) or (isinstance(values, tuple) and len(values) == 2)
-    return not has_keys and not isinstance(values, (str, os.PathLike))
+    return values is not None and not has_keys and not isinstance(values, (str, os.PathLike))
 
 
 def _names(table: Any) -> list[str]:
@@ -228,8 +228,8 @@ def _keyed(name: str, values: Any, on: Key | None) -> tuple[Key | None, Any, Any
         return (on, *values) if len(values) == 2 else (on, None, list(values))
     if hasattr(values, "column_names") or hasattr(values, "columns"):
         names = _names(values)
-        keys = (on,) if on is not None else _KEY_NAMES
-        key = next((key for key in keys if key in names), None)
+        keys: tuple[Key, ...] = (on,) if on is not None else _KEY_NAMES
+        key: Key | None = next((key for key in keys if key in names), None)
         if key is not None:
             return key, values[key], values[name]
         values = values[name] if name in names else values

@@ -24,6 +24,7 @@ class Ahead(Protocol):
     @property
     def epoch(self) -> int:
         """The epoch in which it began."""
+        ...
 
 
 class Moves:
