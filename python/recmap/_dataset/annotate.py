@@ -24,10 +24,8 @@ Key: TypeAlias = Literal["id", "number"]
 Unmatched: TypeAlias = Literal["error", "ignore"]
 
 _KEYS = {None: 0, "id": 1, "number": 2}
-_KEY_NAMES: tuple[Key, ...] = (
-    "id",
-    "number",
-)  # the first one that a table or a file has is its key
+# The first of these columns that a table or a file has contains its keys.
+_KEY_NAMES: tuple[Key, ...] = ("id", "number")
 _TYPES = {"int64": 1, "float": 2, "bytes": 3, "float64": 4}
 _Change: TypeAlias = "tuple[Any, ...]"
 

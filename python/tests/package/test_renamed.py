@@ -42,8 +42,8 @@ def test_the_table_names_arguments_that_exist_under_the_new_name_only():
         for function in functions:
             parameters = inspect.signature(function).parameters
             assert _renamed.ARGUMENTS[old] in parameters and old not in parameters, function
-    for name in _renamed.METHODS.items():
-        assert not hasattr(type, name[0]) and hasattr(recmap.Dataset, name[1])
+    for old, new in _renamed.METHODS.items():
+        assert not hasattr(recmap.Dataset, old) and hasattr(recmap.Dataset, new)
 
 
 def test_arguments(ds, tmp_path):
