@@ -11,8 +11,7 @@
 struct sample {
     struct index_place place;
     uint64_t number;
-    const uint32_t
-        *check; /* that was indexed; NULL: not known, so the record must hold by itself */
+    const uint32_t *check; /* as indexed; NULL: unknown, so the record is checked by itself */
     enum samples_verdict verdict;
 };
 
@@ -54,8 +53,8 @@ static enum samples_verdict judge_frame(const struct sample *sample, const struc
     return judge_other(framing, bytes, size);
 }
 
-/* Whether header and stored check of a TFRecord are those that were indexed, which is found without
- * reading its payload. */
+/* Compares header and stored check of a TFRecord with those that were indexed, without reading its
+ * payload. */
 static recmap_status compare_ends(const struct sample *sample, const struct shard_samples *samples,
                                   bool *are_equal, recmap_error *error) {
     uint8_t header[TFRECORD_HEADER_SIZE], found[TFRECORD_HEADER_SIZE], check[TFRECORD_FOOTER_SIZE];
@@ -87,8 +86,8 @@ static recmap_status judge_copy(struct sample *sample, const struct shard_sample
     return status;
 }
 
-/* Whether bytes of the shard could not be read: they are damaged in a compressed shard, or the
- * device or a cut file does not give them. A remote store that fails says nothing of the bytes. */
+/* Returns true if bytes of the shard could not be read: they are damaged in a compressed shard, or
+ * the device or a cut file does not give them. A store that fails says nothing about the bytes. */
 static bool is_unreadable(const struct shard_samples *samples, recmap_status status) {
     return status == RECMAP_CORRUPT ||
            (status == RECMAP_IO && !open_shard_is_remote(samples->shard));
