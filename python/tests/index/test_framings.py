@@ -6,6 +6,7 @@ import os
 import pickle
 import subprocess
 import sys
+import tarfile
 import zlib
 
 import pytest
@@ -293,3 +294,66 @@ def test_an_empty_file_has_no_records_unless_it_must_be_compressed(tmp_path):
     for compression in ("gzip", "zlib"):
         with pytest.raises(recmap.CorruptRecordError, match="ends inside the compressed stream"):
             recmap.open(path, compression=compression, rebuild=True, progress=None)
+
+
+def write_tfrecords(path, payloads):
+    with recmap.Writer(path) as writer:
+        for payload in payloads:
+            writer.write(payload)
+
+
+def tar_of(tmp_path):
+    with tarfile.open(tmp_path / "made.tar", "w") as archive:
+        for i in range(3):
+            archive.addfile(tarfile.TarInfo(f"{i}.txt"))
+    return (tmp_path / "made.tar").read_bytes()
+
+
+@pytest.mark.parametrize("packer", PACKERS)
+@pytest.mark.parametrize("on_bad_record", ["error", "skip"])
+def test_a_file_of_another_framing_is_named(tmp_path, packer, on_bad_record):
+    """A framing that takes any bytes as records would number thousands of false ones."""
+    write_tfrecords(tmp_path / "a.tfrecord", [b"x%d" % i for i in range(100)])
+    contents = {
+        "a TFRecord file": (tmp_path / "a.tfrecord").read_bytes(),
+        "a tar archive": tar_of(tmp_path),
+    }
+    due = {"tar": "a tar archive", "lines": "a text file", "ofrecord": "an OFRecord file"}
+    for found, content in contents.items():
+        path = tmp_path / "shard"
+        path.write_bytes(PACKERS[packer](content))
+        for framing, asked in due.items():
+            if asked == found:
+                continue
+            with pytest.raises(
+                recmap.CorruptRecordError, match=f"is not {asked}: it is {found}"
+            ) as info:
+                recmap.open(
+                    path,
+                    index=tmp_path / "a.rmx",
+                    framing=framing,
+                    on_bad_record=on_bad_record,
+                    compression={"plain": "none"}.get(packer, packer),
+                )
+            assert "framing" in str(info.value)
+            assert not (tmp_path / "a.rmx").exists()
+
+
+@pytest.mark.parametrize("name", ["a.tfrecord.gz", "a.tfrecord.zz", "a.zlib"])
+def test_a_compressed_shard_without_bytes_is_damaged(tmp_path, name):
+    (tmp_path / name).write_bytes(b"")
+    with pytest.raises(recmap.CorruptRecordError, match="ends inside the compressed stream"):
+        recmap.open(tmp_path / name, index=tmp_path / "a.rmx")
+    write_tfrecords(tmp_path / "b.tfrecord", [b"x"])
+    ds = recmap.open(
+        [tmp_path / name, tmp_path / "b.tfrecord"], index=tmp_path / "a.rmx", on_bad_record="skip"
+    )
+    assert len(ds) == 1 and bytes(ds[0]) == b"x"
+    assert "ends inside the compressed stream" in str(ds.info["damage"])
+
+
+def test_a_plain_shard_without_bytes_has_no_records(tmp_path):
+    (tmp_path / "a.tfrecord").write_bytes(b"")
+    write_tfrecords(tmp_path / "b.tfrecord", [b"x"])
+    paths = [tmp_path / "a.tfrecord", tmp_path / "b.tfrecord"]
+    assert recmap.open(paths, index=tmp_path / "a.rmx").info["damage"] == []

@@ -465,12 +465,13 @@ static recmap_status open_shard_file(struct open_shard *shard, recmap_error *err
     const struct shard_entry *entry = entry_of(shard->cache, shard->shard_index);
     shard->path = shard_folder_find_path(&shard->cache->folder, entry->path);
     if (!shard->path) return fail_memory(error);
-    RETURN_IF_FAILED(open_source(shard, entry->path, error));
+    recmap_status status = open_source(shard, entry->path, error);
+    if (status == RECMAP_STALE) advise_rebuild(shard->cache, error);
+    RETURN_IF_FAILED(status);
     /* Loading a shard may close its source. */
-    struct file_stat stat = shard->source->stat;
+    struct file_stat stat = shard->stat = shard->source->stat;
     bool is_same = is_same_version(shard->source, last_part_of(shard->cache, shard->shard_index));
     bool is_larger = stat.size > entry->file_size;
-    shard->stat = stat;
     RETURN_IF_FAILED(check_size(shard, &stat, error));
     if (!is_same && is_larger) RETURN_IF_FAILED(check_end(shard, error));
     RETURN_IF_FAILED(index_points(&shard->points, shard->cache->index, shard->shard_index, error));

@@ -6,6 +6,7 @@
 #include "base/core/bytes.h"
 #include "format/framing/ofrecord.h"
 #include "format/framing/tar.h"
+#include "format/framing/tfrecord.h"
 
 struct signature {
     const char *start;
@@ -66,6 +67,18 @@ static bool is_lmdb(const uint8_t *bytes, uint64_t size) {
     return size >= 20 && load32(bytes + 16) == 0xbeefc0de;
 }
 
+static const struct file_kind tar_kind = {
+    "a tar archive",
+    "index it with `--framing tar`, one WebDataset sample per record, or unpack it"};
+
+const struct file_kind *sniff_records(const uint8_t *bytes, uint64_t size,
+                                      const struct framing *framing) {
+    static const struct file_kind tfrecord = {"a TFRecord file", "index it without `--framing`"};
+    if (!framing_is_tfrecord(framing) && tfrecord_framing.begins_frame(framing, bytes, size))
+        return &tfrecord;
+    return framing->parse != tar_framing.parse && tar_is_likely(bytes, size) ? &tar_kind : NULL;
+}
+
 /* Checks that need several consistent fields come first. begins_length must precede the short
  * signatures, because a record's length may start with any two or three bytes. */
 const struct file_kind *sniff_file(const uint8_t *bytes, uint64_t size) {
@@ -75,15 +88,12 @@ const struct file_kind *sniff_file(const uint8_t *bytes, uint64_t size) {
         "pattern (*.tfrecord)"};
     static const struct file_kind ofrecord = {"an OFRecord file of OneFlow",
                                               "index it with `--framing ofrecord`"};
-    static const struct file_kind tar = {
-        "a tar archive",
-        "index it with `--framing tar`, one WebDataset sample per record, or unpack it"};
     static const struct file_kind index = {
         "a recmap index or another LMDB file",
         "name TFRecord files; use a pattern (*.tfrecord) to leave out others, and a name that ends "
         "in .rmx for an index that you want to open"};
     if (is_lmdb(bytes, size)) return &index;
-    if (tar_is_likely(bytes, size)) return &tar;
+    if (tar_is_likely(bytes, size)) return &tar_kind;
     if (ofrecord_is_likely(bytes, size, 0)) return &ofrecord;
     if (begins_length(bytes, size)) return NULL;
     for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++) {

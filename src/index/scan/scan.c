@@ -67,21 +67,22 @@ static recmap_status next_segment(struct scan *scan, struct segment **segment,
 
 static recmap_status fail_kind(const struct scan_shard *shard, const struct file_kind *kind,
                                recmap_error *error) {
-    fail(error, RECMAP_CORRUPT, "is not a TFRecord file: it is %s", kind->name);
+    fail(error, RECMAP_CORRUPT, "is not %s: it is %s", scan_shard_due_kind(shard), kind->name);
     fail_at(error, shard->path, RECMAP_NO_RECORD, 0);
     fail_advise(error, "%s", kind->advice);
     return RECMAP_CORRUPT;
 }
 
-/* The error of a scan that stopped, with its place. If it stopped at the first byte, the file may
- * be of another kind, and the advice says so. */
+/* The error of a scan that stopped, with its place. If it stopped at the first byte, or if any
+ * bytes are records, the file may be of another kind, and the advice says so. */
 static recmap_status fail_scan(const struct scan *scan, const struct scan_shard *shard,
                                const struct scan_findings *findings, recmap_error *error) {
     if (!error) return findings->status;
     *error = findings->error;
     fail_at(error, shard->path, scan->progress->record_count, findings->stopped_at);
     if (findings->status != RECMAP_CORRUPT) return findings->status;
-    const struct file_kind *kind = findings->stopped_at ? NULL : scan_shard_other_kind(shard);
+    bool is_start = !findings->stopped_at || scan_shard_takes_any_bytes(shard);
+    const struct file_kind *kind = is_start ? scan_shard_other_kind(shard) : NULL;
     if (kind) return fail_kind(shard, kind, error);
     bool may_be_other = !findings->stopped_at && framing_is_tfrecord(shard->framing);
     fail_advise(error,
@@ -225,10 +226,11 @@ static recmap_status join_segments(uint64_t *end_of_records, struct scan *scan,
 }
 
 /* SKIP is for damaged shards. A file without a single record that is known to be something else was
- * named by mistake. */
+ * named by mistake. So was one of another kind whose framing takes any bytes as records. */
 static recmap_status check_is_shard(const struct scan *scan, const struct scan_shard *shard,
                                     uint64_t record_count, recmap_error *error) {
-    if (record_count || scan_shard_size(shard) < CERTAIN_SIZE || !scan->options->refuses_others)
+    bool is_certain = record_count && !scan_shard_takes_any_bytes(shard);
+    if (is_certain || scan_shard_size(shard) < CERTAIN_SIZE || !scan->options->refuses_others)
         return RECMAP_OK;
     const struct file_kind *kind = scan_shard_other_kind(shard);
     return kind ? fail_kind(shard, kind, error) : RECMAP_OK;

@@ -53,6 +53,25 @@ recmap_status scan_shard_open_again(struct source **source, const struct scan_sh
     return open_detected(source, shard, options, error);
 }
 
+/* The compression that a file without bytes should have: an empty file is not a GZIP or ZLIB
+ * stream, so one of that name is damaged. */
+static enum compression compression_of_name(const char *path) {
+    static const struct {
+        const char *end;
+        enum compression kind;
+    } ends[] = {{".gz", COMPRESSION_GZIP},
+                {".gzip", COMPRESSION_GZIP},
+                {".tgz", COMPRESSION_GZIP},
+                {".zz", COMPRESSION_ZLIB},
+                {".zlib", COMPRESSION_ZLIB}};
+    size_t size = strlen(path);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t end_size = strlen(ends[i].end);
+        if (size > end_size && !strcmp(path + size - end_size, ends[i].end)) return ends[i].kind;
+    }
+    return COMPRESSION_NONE;
+}
+
 /* The first bytes of a TFRecord file tell whether it is compressed. Files of other framings may
  * begin with any bytes, and the two bytes of a ZLIB header are too few to be sure: AUTO detects
  * only GZIP in them. */
@@ -63,7 +82,10 @@ static recmap_status detect_compression(struct scan_shard *shard, recmap_compres
         return RECMAP_OK;
     }
     recmap_status status = image_detect(&shard->compression, source, error);
-    if (!framing_is_tfrecord(shard->framing) && shard->compression == COMPRESSION_ZLIB)
+    if (status == RECMAP_OK && !source->stat.size)
+        shard->compression = compression_of_name(shard->path);
+    if (source->stat.size && !framing_is_tfrecord(shard->framing) &&
+        shard->compression == COMPRESSION_ZLIB)
         shard->compression = COMPRESSION_NONE;
     return status;
 }
@@ -399,12 +421,36 @@ static const struct file_kind *find_twice(const uint8_t *bytes, size_t size) {
     return inner == COMPRESSION_NONE ? NULL : &kinds[inner];
 }
 
+/* A framing whose records can be any bytes, so that only the start of the file tells that it is of
+ * another kind. */
+static bool takes_any_bytes(const struct framing *framing) {
+    return !strcmp(framing->name, "lines") || !strcmp(framing->name, "ofrecord");
+}
+
+/* What the content looks like is compared with the framing that was asked for. Framings of the user
+ * and of fixed sizes are not judged: they may describe any file. */
 const struct file_kind *scan_shard_other_kind(const struct scan_shard *shard) {
     bool is_plain = shard->compression == COMPRESSION_NONE;
     const uint8_t *bytes = is_plain ? shard->image.data : shard->inflated.prefix;
     uint64_t size = is_plain ? shard->image.size : shard->inflated.prefix_size;
     const struct framing *framing = shard->framing;
-    if (!framing_is_tfrecord(framing) || framing->begins_frame(framing, bytes, size)) return NULL;
+    if (!bytes || framing->custom || framing->record_size) return NULL;
+    if (takes_any_bytes(framing)) return sniff_records(bytes, size, framing);
+    if (framing->begins_frame(framing, bytes, size)) return NULL;
     const struct file_kind *twice = is_plain ? NULL : find_twice(bytes, size);
-    return twice ? twice : sniff_file(bytes, size);
+    if (twice) return twice;
+    const struct file_kind *records = sniff_records(bytes, size, framing);
+    return records || !framing_is_tfrecord(framing) ? records : sniff_file(bytes, size);
+}
+
+const char *scan_shard_due_kind(const struct scan_shard *shard) {
+    const char *name = shard->framing->name;
+    if (!strcmp(name, "tar")) return "a tar archive";
+    if (!strcmp(name, "lines")) return "a text file";
+    if (!strcmp(name, "ofrecord")) return "an OFRecord file";
+    return "a TFRecord file";
+}
+
+bool scan_shard_takes_any_bytes(const struct scan_shard *shard) {
+    return takes_any_bytes(shard->framing);
 }

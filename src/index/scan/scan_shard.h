@@ -91,4 +91,11 @@ recmap_status scan_shard_check_whole(const struct scan_shard *shard, recmap_erro
  * known. */
 const struct file_kind *scan_shard_other_kind(const struct scan_shard *shard);
 
+/* What the shard should be, by its framing: "a TFRecord file". */
+const char *scan_shard_due_kind(const struct scan_shard *shard);
+
+/* Returns true if files of any kind have records in the shard's framing, so that a scan without
+ * damage does not show that the framing is right. */
+bool scan_shard_takes_any_bytes(const struct scan_shard *shard);
+
 #endif
