@@ -9,29 +9,36 @@ static bool is_link_local_v4(const uint8_t ip[4]) {
     return ip[0] == 169 && ip[1] == 254;
 }
 
-/* Networks whose IPv6 addresses contain an IPv4 address, and the places of its four bytes. */
+/* The kinds of IPv6 addresses that contain an IPv4 address: the bytes that tell the kind, where
+ * they are, and the places of the four bytes of the IPv4 address. */
 static const struct embedding {
-    uint8_t prefix[16];
-    uint8_t prefix_size;
+    uint8_t mark[16];
+    uint8_t mark_size;
+    uint8_t mark_place;
     uint8_t places[4];
+    uint8_t mask; /* the bytes of the IPv4 address are XORed with it */
 } embeddings[] = {
-    {{0}, 12, {12, 13, 14, 15}},                                 /* compatible */
-    {{[10] = 0xff, 0xff}, 12, {12, 13, 14, 15}},                 /* mapped */
-    {{[8] = 0xff, 0xff}, 12, {12, 13, 14, 15}},                  /* translated */
-    {{0x00, 0x64, 0xff, 0x9b}, 12, {12, 13, 14, 15}},            /* NAT64 */
-    {{0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}, 6, {6, 7, 9, 10}},    /* NAT64 of a network, */
-    {{0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}, 6, {7, 9, 10, 11}},   /* with the prefixes */
-    {{0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}, 6, {9, 10, 11, 12}},  /* that RFC 6052 */
-    {{0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}, 6, {12, 13, 14, 15}}, /* allows */
-    {{0x20, 0x02}, 2, {2, 3, 4, 5}},                             /* 6to4 */
+    {{0}, 12, 0, {12, 13, 14, 15}, 0},                                 /* compatible */
+    {{[10] = 0xff, 0xff}, 12, 0, {12, 13, 14, 15}, 0},                 /* mapped */
+    {{[8] = 0xff, 0xff}, 12, 0, {12, 13, 14, 15}, 0},                  /* translated */
+    {{0x00, 0x64, 0xff, 0x9b}, 12, 0, {12, 13, 14, 15}, 0},            /* NAT64 */
+    {{0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}, 6, 0, {6, 7, 9, 10}, 0},    /* NAT64 of a network, */
+    {{0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}, 6, 0, {7, 9, 10, 11}, 0},   /* with the prefixes */
+    {{0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}, 6, 0, {9, 10, 11, 12}, 0},  /* that RFC 6052 */
+    {{0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}, 6, 0, {12, 13, 14, 15}, 0}, /* allows */
+    {{0x20, 0x02}, 2, 0, {2, 3, 4, 5}, 0},                             /* 6to4 */
+    {{0x20, 0x01, 0x00, 0x00}, 4, 0, {12, 13, 14, 15}, 0xff},          /* Teredo */
+    {{0x00, 0x00, 0x5e, 0xfe}, 4, 8, {12, 13, 14, 15}, 0},             /* ISATAP, in any network, */
+    {{0x02, 0x00, 0x5e, 0xfe}, 4, 8, {12, 13, 14, 15}, 0},             /* unique or not */
 };
 
 static bool contains_link_local_v4(const uint8_t ip[16]) {
     for (size_t i = 0; i < sizeof embeddings / sizeof *embeddings; i++) {
         const struct embedding *embedding = &embeddings[i];
         uint8_t v4[4];
-        if (memcmp(ip, embedding->prefix, embedding->prefix_size) != 0) continue;
-        for (size_t j = 0; j < sizeof v4; j++) v4[j] = ip[embedding->places[j]];
+        if (memcmp(ip + embedding->mark_place, embedding->mark, embedding->mark_size) != 0)
+            continue;
+        for (size_t j = 0; j < sizeof v4; j++) v4[j] = ip[embedding->places[j]] ^ embedding->mask;
         if (is_link_local_v4(v4)) return true;
     }
     return false;

@@ -53,6 +53,24 @@ static void test_link_local_within_other_addresses(void **state) {
     assert_false(is_blocked("2003:a9fe:a9fe::"));
 }
 
+static void test_link_local_within_tunnel_addresses(void **state) {
+    (void)state;
+    /* Teredo inverts the bits of the IPv4 address. */
+    assert_true(is_blocked("2001:0:808:808:8000:1234:5601:5601"));
+    assert_true(is_blocked("2001::5601:5601"));
+    assert_false(is_blocked("2001::a9fe:a9fe"));
+    assert_false(is_blocked("2001::5602:5601"));
+    assert_false(is_blocked("2001:1::5601:5601"));
+    /* ISATAP, in any network. */
+    assert_true(is_blocked("::5efe:169.254.169.254"));
+    assert_true(is_blocked("2001:db8:1:2:0:5efe:a9fe:a9fe"));
+    assert_true(is_blocked("2001:db8:1:2:200:5efe:169.254.169.254"));
+    assert_true(is_blocked("fd00::200:5efe:a9fe:1"));
+    assert_false(is_blocked("2001:db8:1:2:0:5efe:a9fd:a9fe"));
+    assert_false(is_blocked("2001:db8:1:2:100:5efe:a9fe:a9fe"));
+    assert_false(is_blocked("2001:db8:1:2:0:5eff:a9fe:a9fe"));
+}
+
 static void test_metadata_service(void **state) {
     (void)state;
     assert_true(is_blocked("fd00:ec2::254"));
@@ -98,7 +116,7 @@ static void test_link_local_hosts(void **state) {
                 "[fe80::1]:80/x", "[FE80::1]", "[::ffff:169.254.169.254]", "[::ffff:a9fe:a9fe]",
                 "[0:0:0:0:0:FFFF:A9FE:A9FE]", "[::169.254.169.254]", "[::a9fe:a9fe]",
                 "[64:ff9b::a9fe:a9fe]", "[64:ff9b:1::a9fe:a9fe]", "[2002:a9fe:a9fe::1]",
-                "[fd00:ec2::254]");
+                "[2001::5601:5601]:80/x", "[2001:db8::200:5efe:a9fe:a9fe]", "[fd00:ec2::254]");
 }
 
 /* Spellings of 169.254.169.254, of addresses that other readers take for it, and what is no host.
@@ -133,6 +151,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_link_local),
         cmocka_unit_test(test_link_local_within_other_addresses),
+        cmocka_unit_test(test_link_local_within_tunnel_addresses),
         cmocka_unit_test(test_metadata_service),
         cmocka_unit_test(test_other_families),
         cmocka_unit_test(test_hosts_that_are_read),
