@@ -46,7 +46,7 @@ from fault_proxy import (
     stalling,
     unsized,
 )
-from object_server import DIGITS_URL
+from object_server import DIGITS_URL, unused_port
 
 IS_LONG = bool(os.environ.get("RECMAP_TEST_LONG"))
 SHARD = "digits-00000-of-00004.tfrecord"
@@ -477,13 +477,24 @@ def test_an_empty_reply_does_not_make_an_empty_shard(proxy, server, index, tmp_p
         assert len(ds) == 0
 
 
-@pytest.mark.skipif(not IS_LONG, reason="RECMAP_TEST_LONG is not set")
-def test_a_server_that_never_served_is_given_up_early(proxy, tmp_path, scratch):
-    """Nobody waits for the whole `timeout` to learn that a server has no ranges."""
+# Nobody waits for `timeout` to learn that a server cannot be used: these tests would take an hour.
+
+
+@pytest.mark.parametrize("name", [name for name in ODD if "ETag" not in name])
+def test_a_server_that_never_served_is_given_up_early(proxy, tmp_path, scratch, name):
+    proxy.plan(ODD[name][0], FOREVER)
+    options = proxy.options(timeout=3600)
+    with pytest.raises(recmap.StorageError, match="after 3 attempts"):
+        recmap.open(f"s3://train/{SHARD}", index=tmp_path / "c.rmx", storage_options=options)
+    assert len(proxy.requests) == 3
+
+
+def test_a_store_that_lists_but_has_no_ranges_is_given_up_early(proxy, tmp_path, scratch):
     proxy.plan(Fault(whole_object), FOREVER)
     options = proxy.options(timeout=3600)
-    with pytest.raises(recmap.StorageError, match=r"ignores ranges.*, after .* attempts"):
-        recmap.open(f"s3://train/{SHARD}", index=tmp_path / "c.rmx", storage_options=options)
+    with pytest.raises(recmap.StorageError, match=r"ignores ranges.*, after 3 attempts"):
+        recmap.index(DIGITS_URL, tmp_path / "c.rmx", storage_options=options, threads=1)
+    assert any(request.is_listing() for request in proxy.requests)
 
 
 def check_failure(caught, row, shard="s3://train/digits-0000"):
@@ -640,6 +651,23 @@ def test_a_server_that_ends_and_comes_back(server, index, local):
             proxy.__exit__()
 
 
+def test_a_closed_port_is_given_up_early(tmp_path):
+    url = f"http://127.0.0.1:{unused_port()}/{SHARD}"
+    with pytest.raises(recmap.StorageError, match="after 5 attempts") as caught:
+        recmap.open(url, index=tmp_path / "a.rmx", storage_options={"timeout": 3600})
+    assert caught.value.path == url and "check the host and the port" in caught.value.advice
+
+
+def test_a_server_that_ends_is_tried_until_timeout(server, index):
+    """Five attempts would take 1.5 seconds at most."""
+    with FaultProxy(server.url) as proxy:
+        ds = recmap.open(index, allow_urls=True, storage_options=proxy.options(timeout=2))
+        ds[3]
+    with ds, pytest.raises(recmap.StorageError) as caught:
+        ds[1500]
+    assert "the storage option timeout" in caught.value.advice
+
+
 def run_openssl(*arguments):
     subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True)
 
@@ -794,10 +822,12 @@ def test_a_listing_that_fails_is_an_error(proxy, tmp_path, scratch, name):
 def test_what_is_not_a_listing_is_not_an_empty_one(proxy, tmp_path, scratch, name):
     fault, shown = ODD_PAGES[name]
     proxy.plan(fault, FOREVER, Request.is_listing)
-    message = rf'list cannot be understood .*, after .* attempts; {proxy.url}/train.* sent "{shown}'
+    message = rf'list cannot be understood .*, after 3 attempts; {proxy.url}/train.* sent "{shown}'
+    options = proxy.options(timeout=3600)
     with pytest.raises(recmap.StorageError, match=message) as caught:
-        recmap.open(DIGITS_URL, index=tmp_path / "b.rmx", storage_options=proxy.options(timeout=1))
+        recmap.open(DIGITS_URL, index=tmp_path / "b.rmx", storage_options=options)
     check_message(caught.value)
+    assert len(proxy.requests) == 3
     assert caught.value.path == DIGITS_URL
     assert "name the shards instead of a pattern" in caught.value.advice
     assert list(tmp_path.glob("b.rmx*")) == []

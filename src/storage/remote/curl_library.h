@@ -10,6 +10,10 @@
 
 #include <recmap/status.h>
 
+#ifndef CURLU_PUNYCODE /* since libcurl 7.88 */
+#define CURLU_PUNYCODE (1 << 12)
+#endif
+
 /* Their names without `curl_`. */
 /* clang-format off */
 #define CURL_FUNCTIONS(X) \

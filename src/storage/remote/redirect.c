@@ -38,10 +38,6 @@ static char *copy_value(const char *line, size_t size) {
     return strndup(line + begin, size - begin);
 }
 
-#ifndef CURLU_PUNYCODE /* since libcurl 7.88 */
-#define CURLU_PUNYCODE (1 << 12)
-#endif
-
 /* The host is the one that libcurl sends: an international name in its ASCII form, in which digits
  * and dots of other scripts have become plain ones. A libcurl that cannot convert it, or is older,
  * leaves characters that are refused. */

@@ -19,7 +19,8 @@ struct recmap_storage {
     recmap_client client;           /* without functions: this library makes the requests */
     struct storage_options options; /* the credentials among them: guarded by the process lock */
     atomic_bool has_answered;       /* a server replied: the endpoint exists */
-    atomic_bool has_served;         /* a request got what it asked for: the server is able to */
+    atomic_bool has_served;         /* a request got the range that it asked for */
+    atomic_bool has_listed;         /* a request got the text that it asked for */
     /* Guarded by the process lock. */
     struct signed_urls urls;
     bool is_complete;              /* the environment was read */

@@ -17,6 +17,7 @@
 #include "storage/remote/multi.h"
 #include "storage/remote/redirect.h"
 #include "storage/remote/storage_credentials.h"
+#include "storage/remote/transfer_repeat.h"
 #include "storage/remote/transfer_verdict.h"
 
 enum {
@@ -31,10 +32,8 @@ enum {
      * returned to the system each time, and filling their new pages costs a fifth of the CPU time.
      */
     BUFFER_SIZE = 64 << 10,
-    FIRST_CONTACT_S = 15, /* how long an endpoint is tried that never answered */
 };
 
-#define NS_PER_S 1000000000ull
 #define NS_PER_MS 1000000ull
 
 /* Connections, and the handles that use them. It belongs to one call of transfer_run at a time, and
@@ -412,71 +411,6 @@ static void end_slot(struct slot *slot) {
 
 /* ---- The result of a request. */
 
-/* Whether the request may still be repeated at this time. A server that does not exist, or that is
- * not able to do what is asked, should not take the user minutes to notice: so as long as the first
- * answer is missing, or the first one that is right, the time is short. */
-static bool has_time(const struct slot *slot, uint64_t due_ns) {
-    recmap_storage *storage = slot->run->storage;
-    const struct attempt *attempt = &slot->run->attempts[slot->index];
-    atomic_bool *has_begun = slot->verdict == REPLY_ODD ? &storage->has_served
-                                                        : &storage->has_answered;
-    uint64_t limit_s = storage_options_timeout(&storage->options);
-    if (!atomic_load_explicit(has_begun, memory_order_relaxed) && limit_s > FIRST_CONTACT_S)
-        limit_s = FIRST_CONTACT_S;
-    return due_ns - attempt->start_ns < limit_s * NS_PER_S;
-}
-
-/* When a request is to be repeated. */
-static uint64_t find_due_ns(const struct slot *slot, uint64_t now) {
-    uint64_t retry_after = slot->is_judged ? slot->reply.retry_after : 0;
-    unsigned streak = slot->run->attempts[slot->index].streak;
-    return now + retry_delay_ms(streak, random_bits(), retry_after) * NS_PER_MS;
-}
-
-/* How many bytes of what was requested arrived, not of an error or of something else. */
-static uint64_t count_bytes(const struct slot *slot) {
-    const struct transfer_request *request = &slot->run->requests[slot->index];
-    if (slot->verdict == REPLY_ODD) return 0;
-    if (!slot->is_judged || (slot->reply.status != 200 && slot->reply.status != 206)) return 0;
-    return request->text ? request->body->size : slot->received;
-}
-
-/* Whether bytes that arrived are kept, because the next reply can be compared with this one. */
-static bool keeps_bytes(const struct slot *slot) {
-    bool is_known = slot->range.etag[0] || slot->range.modified != REPLY_NO_TIME;
-    return is_known && !slot->range.accepts_shorter && !slot->run->requests[slot->index].text;
-}
-
-/* Notes what an attempt that failed has received. After a healthy transfer, the limit of time and
- * the delays begin anew. If its bytes are not kept, that is so for the first attempt only:
- * otherwise a reply that is cut each time would be requested for ever. */
-static void note_bytes(struct slot *slot, uint64_t now) {
-    struct attempt *attempt = &slot->run->attempts[slot->index];
-    uint64_t size = count_bytes(slot);
-    bool is_kept = keeps_bytes(slot);
-    attempt->streak++;
-    if (is_kept) attempt->received += size;
-    if (!size || (!is_kept && attempt->count > 1)) return;
-    attempt->start_ns = retry_limit_start(attempt->start_ns, size, now);
-    if (attempt->start_ns == now) attempt->streak = 1;
-}
-
-/* Puts the request on the list of those to repeat if it may be repeated. */
-static bool schedule(struct slot *slot) {
-    struct run *run = slot->run;
-    struct attempt *attempt = &run->attempts[slot->index];
-    uint64_t now = clock_ns();
-    if (slot->verdict != REPLY_TRY_AGAIN && slot->verdict != REPLY_ODD) return false;
-    note_bytes(slot, now);
-    uint64_t due_ns = find_due_ns(slot, now);
-    if (!has_time(slot, due_ns)) return false;
-    if (run->requests[slot->index].body) run->requests[slot->index].body->size = 0;
-    attempt->due_ns = due_ns;
-    attempt->next = run->waiting;
-    run->waiting = slot->index;
-    return true;
-}
-
 static void give_results(const struct slot *slot) {
     const struct transfer_request *request = &slot->run->requests[slot->index];
     if (request->reply) *request->reply = slot->reply;
@@ -509,7 +443,7 @@ static recmap_status end_request(size_t *failed_index, struct slot *slot, CURLco
     struct attempt *attempt = &run->attempts[slot->index];
     slot_conclude(slot, code);
     bool is_done = is_success(slot);
-    if (is_done) atomic_store_explicit(&run->storage->has_served, true, memory_order_relaxed);
+    if (is_done) atomic_store_explicit(slot_has_served(slot), true, memory_order_relaxed);
     if (is_done || is_overloaded(slot)) adapt_window(slot, !is_done);
     recmap_status status = RECMAP_OK;
     attempt->count++;
@@ -517,7 +451,7 @@ static recmap_status end_request(size_t *failed_index, struct slot *slot, CURLco
         assert(run->done_count < run->begun_count);
         give_results(slot);
         run->done_count++;
-    } else if (!schedule(slot)) {
+    } else if (!slot_schedule(slot)) {
         *failed_index = slot->index;
         if (run->requests[slot->index].reply) *run->requests[slot->index].reply = slot->reply;
         status = slot_fail(slot, error);

@@ -80,6 +80,7 @@ static void judge_body(struct slot *slot) {
  * cut before the reply's end: no bytes would be left to request again. A connection that ends in
  * the headers is not an error for libcurl, but must not be judged by the headers that arrived. */
 void slot_conclude(struct slot *slot, CURLcode code) {
+    slot->code = code;
     if (code == CURLE_OK && !slot->is_judged && slot->has_head) slot_judge(slot);
     if (slot->is_judged && slot->verdict != REPLY_GOOD) return;
     if (is_complete(slot)) return;
@@ -150,6 +151,9 @@ static void advise(const struct slot *slot, const char *code, recmap_error *erro
     else if (slot->verdict == REPLY_MISSING)
         fail_advise(error, "check the URL, the endpoint and the region");
     else if (slot->verdict == REPLY_DENIED) fail_advise(error, "%s", advice_if_denied(slot));
+    else if (slot->verdict == REPLY_TRY_AGAIN && slot->is_lasting)
+        fail_advise(error, "check the host and the port of the URL, the endpoint and the proxy: no "
+                           "server answers there");
     else if (slot->verdict == REPLY_TRY_AGAIN)
         fail_advise(error, "check the network and the endpoint, and try again later; the storage "
                            "option timeout sets how long requests are repeated");

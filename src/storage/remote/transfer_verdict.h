@@ -17,13 +17,16 @@ enum { BODY_PREFIX = 2048 }; /* of an error, which has the server's code */
 
 /* The progress of a request. */
 struct attempt {
-    uint32_t count;    /* of attempts that failed */
-    uint32_t streak;   /* of those since a healthy transfer, which set the delay */
-    uint64_t received; /* bytes of earlier attempts that are kept */
-    uint64_t start_ns; /* where the limit of time begins; 0: no attempt was begun */
-    uint64_t due_ns;   /* the next attempt */
-    bool was_empty;    /* the object was said to have no bytes */
-    size_t next;       /* in the list of those that wait; SIZE_MAX: the last */
+    uint32_t count;     /* of attempts that failed */
+    uint32_t streak;    /* of those since a healthy transfer, which set the delay */
+    uint64_t received;  /* bytes of earlier attempts that are kept */
+    uint64_t start_ns;  /* where the limit of time begins; 0: no attempt was begun */
+    uint64_t due_ns;    /* the next attempt */
+    bool was_empty;     /* the object was said to have no bytes */
+    uint32_t odd_count; /* of replies in a row that are not what was asked for in the same way: */
+    const char *odd_reason;
+    uint64_t odd_size;
+    size_t next; /* in the list of those that wait; SIZE_MAX: the last */
 };
 
 struct run;
@@ -41,6 +44,8 @@ struct slot {
     bool is_judged; /* the headers were checked */
     enum reply_verdict verdict;
     const char *reason;
+    CURLcode code;   /* of libcurl */
+    bool is_lasting; /* the request was given up early, because it would always fail */
     uint64_t body_size;
     uint64_t received; /* in this attempt */
     bool is_refused;   /* the address is one that is not connected to; `reason` says why */
@@ -62,6 +67,7 @@ struct run {
     size_t done_count;
     size_t waiting; /* the first of the list of requests to repeat; SIZE_MAX: none */
     size_t in_flight;
+    bool was_host_checked; /* the resolver was asked whether a host exists */
     struct slot *slots;
     size_t slot_count;
     uint64_t asked_ns; /* when the interrupt function was asked last */

@@ -1,0 +1,17 @@
+/* Whether and when a request that failed is repeated. Internal to transfer.c.
+ *
+ * What may pass is repeated until the option `timeout` ends. A server that does not exist, or never
+ * does what is asked, looks the same at first. So as long as the storage has not had its first
+ * answer, or its first right one, a request is given up early if its failure looks lasting. */
+#ifndef RECMAP_STORAGE_REMOTE_TRANSFER_REPEAT_H
+#define RECMAP_STORAGE_REMOTE_TRANSFER_REPEAT_H
+
+#include "storage/remote/transfer_verdict.h"
+
+/* Whether the storage was given a range or, if the request is for a text, a text. */
+atomic_bool *slot_has_served(const struct slot *slot);
+
+/* Puts a request that failed on the list of those to repeat. Returns false if it is an error. */
+bool slot_schedule(struct slot *slot);
+
+#endif
