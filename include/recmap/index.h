@@ -37,7 +37,8 @@ typedef struct recmap_index_options {
     int guard; /* not 0: a shard that is truncated during the scan causes an error instead of
                   SIGBUS; installs a process-wide signal handler (recmap_guard_install of dataset.h)
                 */
-    const char *id_feature; /* a bytes or int64 feature of tf.Example; NULL: no ids */
+    const char *id_feature; /* a bytes or int64 feature of tf.Example, which records may lack, but
+                               not all; NULL: no ids */
     const recmap_lift *lifts;
     size_t lift_count;
     recmap_extract_fn
@@ -70,13 +71,15 @@ typedef struct recmap_index_options {
                      replace those given here, if they changed since the caller read them:
                      another process may have annotated it. Only columns are nullable
                      that are so here */
+    int is_part;  /* not 0: the index will be merged with others, so that none of its records may
+                     have the id; 0: an error if there are records */
 } recmap_index_options;
 
-#define RECMAP_INDEX_OPTIONS_VERSION 3
+#define RECMAP_INDEX_OPTIONS_VERSION 4
 #define RECMAP_INDEX_OPTIONS_INIT                                                                  \
     {                                                                                              \
         RECMAP_INDEX_OPTIONS_VERSION, 0, RECMAP_ON_BAD_RECORD_ERROR, 0, NULL, NULL, 0, NULL, NULL, \
-            NULL, NULL, NULL, RECMAP_COMPRESSION_AUTO, NULL, NULL, 0, NULL, 0, 0, 0                \
+            NULL, NULL, NULL, RECMAP_COMPRESSION_AUTO, NULL, NULL, 0, NULL, 0, 0, 0, 0             \
     }
 
 /* The size of a notice in recmap_index_summary, with its terminating zero. */
@@ -140,12 +143,12 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_index_builder_add_index(
  *
  * Errors: CORRUPT, naming shard, record and byte of the first damage; FEATURE if a record's id or
  * lifted feature is missing or has another type, or a counted feature does not consist of numbers
- * of its element type; IO (ENOSPC: no space left); CANCELLED by the
- * progress callback; MISMATCH if an index that is being appended to was replaced meanwhile, or a
- * text index does not match its shard; UNSUPPORTED if a compressed shard takes more memory than
- * its limit. After an error nothing is published, the temporary file is
- * removed, and the builder can only be destroyed. There is one exception: if the folder cannot be
- * synced, the complete new index already has its name, but a power failure might undo the rename.
+ * of its element type, or no record has the feature of ids; IO (ENOSPC: no space left); CANCELLED
+ * by the progress callback; MISMATCH if an index that is being appended to was replaced meanwhile,
+ * or a text index does not match its shard; UNSUPPORTED if a compressed shard takes more memory
+ * than its limit. After an error nothing is published, the temporary file is removed, and the
+ * builder can only be destroyed. There is one exception: if the folder cannot be synced, the
+ * complete new index already has its name, but a power failure might undo the rename.
  *
  * Cost: one sequential pass over the shards on all threads. Memory does not grow with the number of
  * records. */

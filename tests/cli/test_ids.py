@@ -61,15 +61,27 @@ class Ids(CliTest):
         )
 
     def test_an_id_that_no_record_has(self):
-        self.write("a", tfrecord([example(key=1), example(key=7)]))
-        self.index(
-            "a",
-            "--id",
-            "kye",
-            err="recmap: no record has an id; 'recmap schema a.rmx' lists the features that --id "
-            "can name\n",
-        )
-        self.assertIn(b"key", self.run_recmap("schema", "a.rmx").out)
+        self.write("a", tfrecord([example(key=1, label=2), example(key=7)]))
+        for name, advice in {
+            "keys": 'did you mean "key"?',
+            "colour": 'the first record\'s features: "key", "label"',
+        }.items():
+            self.check(
+                "index",
+                "a",
+                "-o",
+                "a.rmx",
+                "--id",
+                name,
+                status=3,
+                err=f'recmap: a.rmx: no record has the feature "{name}", which should be the id; '
+                f"nothing was written\n  {advice}\n",
+            )
+            self.assertEqual(self.files(), ["a"])
+
+    def test_an_empty_file_needs_no_ids(self):
+        self.write("a", b"")
+        self.assertEqual(self.run_recmap("index", "a", "--id", "kye").status, 0)
 
     def test_integer_ids_that_the_first_record_lacks(self):
         self.write("a", tfrecord([example(x=1), example(key=7)]))

@@ -11,7 +11,7 @@ from .. import _recmap
 from .._dataset.dataset import Dataset
 from .._dataset.missing import similar_names
 from .._display.progress import Progress, shown
-from .._errors import CorruptIndexError, CorruptRecordError, Error
+from .._errors import CorruptIndexError, CorruptRecordError, Error, FeatureError
 from .._names import suggest_arguments
 from .._numbers import natural
 from .._options.hadoop import hadoop_filesystem
@@ -52,6 +52,7 @@ __all__ = [
     "build_index",
     "index",
     "merge",
+    "no_ids_error",
     "plan_of",
     "warn_of_empty_lifts",
     "warn_of_repeated_ids",
@@ -141,9 +142,15 @@ def build_index(
 
 
 def write_index(
-    path: str, shards: Sequence[str], options: IndexOptions, *, parts: Sequence[str] = ()
+    path: str,
+    shards: Sequence[str],
+    options: IndexOptions,
+    *,
+    parts: Sequence[str] = (),
+    is_part: bool = False,
 ) -> Built:
-    """As `build_index`, with only one of its warnings: of tar archives with samples in parts."""
+    """As `build_index`, with only one of its warnings: of tar archives with samples in parts. None
+    of the records of an index that is a part of another one (`is_part`) need have an id."""
     try:
         with shown(options.progress, "indexing") as progress:
             counts = _recmap.index_build(
@@ -165,6 +172,7 @@ def write_index(
                 nullable=options.missing_values == "null",
                 reads_shards=options.access in ("read", "direct"),
                 inherits=path in parts,
+                is_part=is_part,
             )
     except CorruptIndexError as error:
         if error.path is None or error.path in (path, *parts):
@@ -277,13 +285,25 @@ def warn_of_repeated_ids(dataset: Dataset) -> None:
         )
 
 
-def warn_without_ids(dataset: Dataset, name: str) -> None:
-    """Warns that no record has the feature that ids are read from, which is often misspelt."""
-    message = f"no record has an id: no record has the feature {name!r}"
+def no_ids_error(path: str, name: str, dataset: Dataset) -> FeatureError:
+    """The error of the library if no record has the feature that ids are to be read from.
+    `dataset` has some of the records."""
+    message = f'no record has the feature "{name}", which should be the id; nothing was written'
+    return FeatureError(message, path, advice=_similar_names(name, dataset))
+
+
+def _similar_names(name: str, dataset: Dataset) -> str:
     try:
-        advice = similar_names(name, dataset)
+        return similar_names(name, dataset)
     except (Error, OSError):  # the records cannot be read from here
-        advice = ""
+        return ""
+
+
+def warn_without_ids(dataset: Dataset, name: str) -> None:
+    """Warns that no record has the feature that ids are read from, as in an index that an older
+    version built."""
+    message = f"no record has an id: no record has the feature {name!r}"
+    advice = _similar_names(name, dataset)
     warn_caller(f"{message}. {advice}" if advice else message)
 
 

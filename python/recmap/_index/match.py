@@ -22,6 +22,7 @@ __all__ = [
     "check_shards",
     "folder_of",
     "has_useless_ids",
+    "kept_id",
     "resolved",
 ]
 
@@ -65,6 +66,13 @@ def has_useless_ids(dataset: Dataset, options: IndexOptions) -> bool:
         return False
     has_parts = len(_sizes(dataset)) < len(dataset._shard_table())
     return not has_parts and not dataset._annotated_columns()
+
+
+def kept_id(dataset: Dataset) -> str | None:
+    """The feature of ids that the index has. None if no record has that one."""
+    ids = dataset.info["ids"]
+    is_useless = ids is not None and dataset._record_count() and not ids["count"]
+    return None if is_useless else dataset._id_name()
 
 
 def check_contents(dataset: Dataset, options: IndexOptions) -> None:

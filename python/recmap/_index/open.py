@@ -53,6 +53,7 @@ from .match import (
     check_shards,
     folder_of,
     has_useless_ids,
+    kept_id,
     resolved,
 )
 
@@ -139,7 +140,7 @@ def _keep_contents(path: str, indexing: IndexOptions, shards: Sequence[str]) -> 
         check_rebuilt(dataset, unasked, [name in given for name in known])
         lifts = {**kept, **dict(indexing.lifts)}
         counted = {**dict(dataset._counted()), **dict(indexing.counted)}
-        id = dataset._id_name() if indexing.id is None else indexing.id
+        id = kept_id(dataset) if indexing.id is None else indexing.id
         framings = {framing for framing, _ in dataset._formats()}
         missing_values = "null" if dataset._has_lifted_nulls() else indexing.missing_values
     framing = indexing.framing
@@ -233,15 +234,16 @@ def open(
     place, such as when the folder is read-only. An existing index is used if it has the same
     shards. If more shards follow, or records were added at the end of shards that are not
     compressed, they are appended to it, after all records that it has. Any other difference raises
-    StaleIndexError, unless ``rebuild=True``. An index whose `id` no record has, because it was
-    misspelt, is built again for another one.
+    StaleIndexError, unless ``rebuild=True``. An index of 0.2.0 whose `id` no record has, because it
+    was misspelt, is built again for another one.
 
     Args:
         source: a file, a glob (``**`` means any number of folders), a folder, ``@listfile``, a URL
             (``s3://bucket/train-*.tfrecord``), a list of these, an ``.rmx``, or a selection
             (``.rmv``, see `Dataset.save`), which gives a view. An ``.rmx`` is opened as it is: only
             the ids, columns and counts asked for are checked. Naming a shard twice is an error.
-        id: a bytes or int64 feature by which records can be found.
+        id: a bytes or int64 feature by which records can be found. A name that no record has is an
+            error, and no index is written; some records may lack it.
         lift: features with one value per record to copy into the index as columns;
             {name: default} if records may lack one.
         missing_values: "null" lets records lack a lifted feature that has no default: the column
@@ -339,8 +341,8 @@ def open(
         StaleIndexError: the index is of other shards, or has other ids, columns or counts; or a
             text index does not match its shard.
         CorruptRecordError, CorruptIndexError: a shard or the index is damaged.
-        FeatureError: a record lacks the feature of a column; or ``rebuild=True`` would lose
-            annotated columns.
+        FeatureError: no record has the id; a record lacks the feature of a column; or
+            ``rebuild=True`` would lose annotated columns.
 
     >>> ds = recmap.open("data/digits", id="id", lift=["label"], index=folder / "digits.rmx")
     >>> len(ds), type(ds[12])

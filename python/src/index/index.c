@@ -160,12 +160,12 @@ PyObject *framing_load(PyObject *module, PyObject *object) {
 /* index_build(path, indexes, shards, id, lifts, counted features, skip_corrupt, threads, guard,
  *             progress, framing, compression, idx_folder or None, storage or None, memory limit,
  *             whether lifted values may be null, whether shards are read instead of mapped,
- *             whether to inherit ids, columns and counts) */
+ *             whether to inherit ids, columns and counts, whether the index will be merged) */
 PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords) {
     static char *names[] = {"path",     "indexes",      "shards",     "id",      "lift",
                             "count",    "skip_corrupt", "threads",    "guard",   "progress",
                             "framing",  "compression",  "idx_folder", "storage", "memory_limit",
-                            "nullable", "reads_shards", "inherits",   NULL};
+                            "nullable", "reads_shards", "inherits",   "is_part", NULL};
     (void)module;
     PyObject *path = NULL, *indexes, *shards, *idx_folder = NULL;
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
@@ -174,12 +174,12 @@ PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords)
     struct counted_list counted = {NULL, 0};
     int skips = 0, compression = 0, is_nullable = 0;
     if (!PyArg_ParseTupleAndKeywords(
-            arguments, keywords, "O&OOzO&O&pO&pOsiO&O&O&ppp:index_build", names, take_path, &path,
+            arguments, keywords, "O&OOzO&O&pO&pOsiO&O&O&pppp:index_build", names, take_path, &path,
             &indexes, &shards, &options.id_feature, take_lifts, &lifts, take_counted, &counted,
             &skips, take_unsigned, &options.thread_count, &options.guard, &progress.callable,
             &options.framing, &compression, take_path_or_none, &idx_folder, take_storage,
             &options.storage, take_uint64, &options.memory_limit, &is_nullable,
-            &options.reads_shards, &options.inherits)) {
+            &options.reads_shards, &options.inherits, &options.is_part)) {
         return NULL;
     }
     options.on_bad_record = skips ? RECMAP_ON_BAD_RECORD_SKIP : RECMAP_ON_BAD_RECORD_ERROR;

@@ -74,10 +74,15 @@ def write(path, rows):
             writer.write(row)
 
 
+def write_without_ids(folder, rows, index="x.rmx", **options):
+    """Writes records and an index for an id that no record has, as 0.2.0 built them."""
+    with recmap.Writer(folder / "x.tfrecord", index=folder / index, id="idd", **options) as writer:
+        for row in rows:
+            writer.write(row)
+
+
 def test_a_corrected_id_builds_the_index_again(tmp_path):
-    write(tmp_path / "x.tfrecord", [{"id": f"{n}", "n": n} for n in range(5)])
-    with pytest.warns(UserWarning, match="no record has an id"):
-        recmap.open(tmp_path / "x.tfrecord", id="idd", lift=["n"])
+    write_without_ids(tmp_path, [{"id": f"{n}", "n": n} for n in range(5)], lift=["n"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ds = recmap.open(tmp_path / "x.tfrecord", id="id")
@@ -92,10 +97,8 @@ def test_ids_that_records_have_are_not_replaced(tmp_path):
 
 
 def test_an_index_of_other_shards_is_not_replaced(tmp_path):
-    write(tmp_path / "x.tfrecord", [{"id": "x"}])
+    write_without_ids(tmp_path, [{"id": "x"}], "i.rmx")
     write(tmp_path / "y.tfrecord", [{"id": "y"}])
-    with pytest.warns(UserWarning, match="no record has an id"):
-        recmap.open(tmp_path / "x.tfrecord", id="idd", index=tmp_path / "i.rmx")
     before = (tmp_path / "i.rmx").read_bytes()
     with pytest.raises(recmap.StaleIndexError):
         recmap.open(tmp_path / "y.tfrecord", id="id", index=tmp_path / "i.rmx")
@@ -103,9 +106,8 @@ def test_an_index_of_other_shards_is_not_replaced(tmp_path):
 
 
 def test_annotated_columns_are_not_lost_to_a_corrected_id(tmp_path):
-    write(tmp_path / "x.tfrecord", [{"id": f"{n}"} for n in range(5)])
-    with pytest.warns(UserWarning, match="no record has an id"):
-        ds = recmap.open(tmp_path / "x.tfrecord", id="idd")
+    write_without_ids(tmp_path, [{"id": f"{n}"} for n in range(5)])
+    ds = recmap.open(tmp_path / "x.rmx")
     ds.annotate({"score": np.arange(5)})
     with pytest.raises(recmap.StaleIndexError):
         recmap.open(tmp_path / "x.tfrecord", id="id")

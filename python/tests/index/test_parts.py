@@ -125,6 +125,23 @@ def test_a_feature_that_some_shards_lack_does_not_warn(tmp_path):
     assert ours == theirs == []
 
 
+def test_an_id_that_only_some_shards_have_is_accepted(tmp_path):
+    ours, theirs = compared(two_shards(tmp_path), tmp_path, id="x")
+    assert ours == theirs == []
+
+
+def test_an_id_that_no_record_has_is_an_error(copied_digits):
+    before = sorted(copied_digits.iterdir())
+    plan = plan_of(copied_digits, copied_digits / "a.rmx", **{**DEFAULTS, "id": "idd"})
+    with pytest.raises(recmap.FeatureError, match="no record has the feature") as parts:
+        build_in_parts(plan, build_in_tasks)
+    with pytest.raises(recmap.FeatureError) as once:
+        recmap.index(copied_digits, copied_digits / "a.rmx", id="idd", progress=None)
+    assert (parts.value.message, parts.value.path) == (once.value.message, once.value.path)
+    assert parts.value.advice == "Did you mean 'id'?" and "did you mean" in once.value.advice
+    assert sorted(copied_digits.iterdir()) == before
+
+
 def test_shards_without_records_do_not_count(tmp_path):
     (tmp_path / "made-2.tfrecord").touch()
     ours, theirs = compared(two_shards(tmp_path), tmp_path, lift={"z": 0, "x": 0})
@@ -154,9 +171,9 @@ def test_missing_values_are_errors(tmp_path):
 def test_all_that_one_build_warns_of(copied_digits):
     for i in (1, 2):
         flip(copied_digits / f"digits-0000{i}-of-00004.tfrecord", 5000)
-    options = {"id": "typo", "lift": {"none": 0}, "count": ["nothing", "image"]}
+    options = {"lift": {"none": 0}, "count": ["nothing", "image"]}
     ours, theirs = compared(copied_digits, copied_digits, on_bad_record="skip", **options)
-    assert sorted(texts_of(ours)) == sorted(texts_of(theirs)) and len(ours) == 5
+    assert sorted(texts_of(ours)) == sorted(texts_of(theirs)) and len(ours) == 4
 
 
 class ForeignWarning(UserWarning):
@@ -167,9 +184,9 @@ def issue_warnings(monkeypatch, category):
     """Lets each task issue a warning."""
     write_index = parts_module.write_index
 
-    def write_and_warn(*arguments):
+    def write_and_warn(*arguments, **named):
         warnings.warn("the token expires soon", category, stacklevel=1)
-        return write_index(*arguments)
+        return write_index(*arguments, **named)
 
     monkeypatch.setattr(parts_module, "write_index", write_and_warn)
 
@@ -188,11 +205,11 @@ def test_warnings_that_name_shards_are_repeated_for_a_few(tmp_path, monkeypatch)
     """Otherwise there would be one for each of thousands of shards."""
     write_index = parts_module.write_index
 
-    def write_and_warn(path, shards, options):
+    def write_and_warn(path, shards, options, **named):
         for category in (RuntimeWarning, UserWarning):
             for text in (f"{shards[0]} is old", "the token expires soon", f"{shards[0]} is old"):
                 warnings.warn(text, category, stacklevel=1)
-        return write_index(path, shards, options)
+        return write_index(path, shards, options, **named)
 
     monkeypatch.setattr(parts_module, "write_index", write_and_warn)
     write(tmp_path, [{"x": i} for i in range(9)], shards=9)

@@ -211,12 +211,39 @@ def warns(call, message):
 
 
 def test_an_id_that_no_record_has(copied_digits):
+    before = sorted(copied_digits.iterdir())
+    for build in recmap.open, recmap.index:
+        with pytest.raises(recmap.FeatureError, match='no record has the feature "idd"') as caught:
+            build(copied_digits, id="idd", progress=None)
+        assert caught.value.advice == 'did you mean "id"?'
+        assert sorted(copied_digits.iterdir()) == before
+    assert recmap.open(copied_digits, id="id", progress=None).find("digit-00001") == 1
+
+
+def test_an_index_that_was_built_for_an_id_that_no_record_has(tmp_path):
+    """As 0.2.0 built them."""
+    shard, index = tmp_path / "x.tfrecord", tmp_path / "x.rmx"
+    with recmap.Writer(shard, index=index, id="idd") as writer:
+        writer.write({"id": "a"})
     message = "no record has an id: no record has the feature 'idd'. Did you mean 'id'?"
-    for _ in range(2):  # the second one opens the index
-        ds = warns(lambda: recmap.open(copied_digits, id="idd", progress=None), message)
-    warns(lambda: recmap.open(ds.index_path, id="idd"), message)
+    ds = warns(lambda: recmap.open(shard, id="idd"), message)
+    warns(lambda: recmap.open(index, id="idd"), message)
     with pytest.raises(KeyError, match="but no record has it"):
-        ds.find("digit-00001")
+        ds.find("a")
+    assert recmap.open(shard, rebuild=True).info["ids"] is None
+
+
+def test_records_added_to_an_empty_data_set_need_the_id(tmp_path):
+    """No record lacks the id before there are records."""
+    shard = tmp_path / "x.tfrecord"
+    shard.touch()
+    with pytest.warns(UserWarning, match="no records"):
+        recmap.open(shard, id="idd")
+    with recmap.Writer(shard) as writer:
+        writer.write({"id": "a"})
+    with pytest.raises(recmap.FeatureError, match='no record has the feature "idd"'):
+        recmap.open(shard, id="idd")
+    assert recmap.open(shard, id="id").find("a") == 0
 
 
 def test_a_lifted_feature_that_no_record_has(copied_digits):

@@ -655,12 +655,25 @@ static void restore_name(const recmap_index_builder *builder, recmap_error *erro
     }
 }
 
+/* An index without any id is useless, and in the way of the correct one. Older versions wrote such
+ * indexes: records can be added to them. */
+static recmap_status check_ids(const recmap_index_builder *builder, recmap_error *error) {
+    if (builder->options.extract || builder->options.is_part) return RECMAP_OK;
+    for (size_t i = 0; i < builder->part_count; i++)
+        if (builder->parts[i].index && index_manifest(builder->parts[i].index)->record_count)
+            return RECMAP_OK;
+    recmap_status status = packer_check_ids(builder->packer, error);
+    if (status != RECMAP_OK) fail_file(error, builder->path);
+    return status;
+}
+
 static recmap_status build(recmap_index_summary *summary, recmap_index_builder *builder,
                            recmap_error *error) {
     RETURN_IF_FAILED(resolve_parts(builder, error));
     RETURN_IF_FAILED(check_target(builder, error));
     RETURN_IF_FAILED(named_shards_match(builder->parts, builder->part_count, error));
     RETURN_IF_FAILED(add_parts(builder, error));
+    RETURN_IF_FAILED(check_ids(builder, error));
     RETURN_IF_FAILED(packer_finish(builder->packer, check_not_replaced, builder, summary, error));
     sample_keys_report(summary, builder->sample_keys);
     return RECMAP_OK;

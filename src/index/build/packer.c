@@ -41,6 +41,7 @@ struct packer {
     struct idsort *ids;
     uint64_t old_record_count; /* of the index that is appended to */
     uint64_t repeated_id_count;
+    char id_advice[RUN_ADVICE_SIZE]; /* of the first run that has one */
     struct damage_entry *damages; /* not yet written: less than a table, and the current shard's */
     size_t damage_count;
     size_t damage_capacity;
@@ -284,6 +285,7 @@ recmap_status packer_add_run(struct packer *packer, const struct record_run *run
                              recmap_error *error) {
     struct interrupt *interrupt = thread_interrupt();
     uint64_t work = RECORD_WORK * (1 + packer->stage_count + packer->count_stage_count);
+    if (!packer->id_advice[0]) memcpy(packer->id_advice, run->id_advice, sizeof run->id_advice);
     for (size_t i = 0; i < run->count; i++) {
         recmap_status status = add_record(packer, run, i, error);
         if (status == RECMAP_OK) status = interrupt_check(interrupt, work, error);
@@ -413,6 +415,17 @@ static recmap_status put_id_chunks(struct packer *packer, struct id_pair *pairs,
         RETURN_IF_FAILED(store_writer_put(packer->store, STORE_IDS, (struct store_key){chunk, 0},
                                           bytes, ids_packed_size(count, number_size), error));
     }
+}
+
+recmap_status packer_check_ids(const struct packer *packer, recmap_error *error) {
+    const struct manifest *manifest = &packer->manifest;
+    if (!packer->ids || !manifest->record_count || idsort_count(packer->ids)) return RECMAP_OK;
+    fail(error, RECMAP_FEATURE,
+         "no record has the feature \"%s\", which should be the id; nothing was written",
+         manifest->id_name);
+    if (packer->id_advice[0]) fail_advise(error, "%s", packer->id_advice);
+    else fail_advise(error, "choose a feature that has a value");
+    return RECMAP_FEATURE;
 }
 
 /* Sorts the pairs and puts them in chunks, followed by the fences. The number of records must be

@@ -66,6 +66,10 @@ void packer_restrict(struct packer *packer, const struct file_stat *source);
  * have one of their ids. */
 void packer_note_old_records(struct packer *packer);
 
+/* Errors: FEATURE, with advice about the first record, if there are records, and none has an id:
+ * the name of the feature is misspelt. */
+recmap_status packer_check_ids(const struct packer *packer, recmap_error *error);
+
 /* Adds the id of a record apart from its run, before or after it. */
 recmap_status packer_add_id(struct packer *packer, struct id_pair pair, recmap_error *error);
 

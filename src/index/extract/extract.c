@@ -266,6 +266,16 @@ static void advise_missing(const struct extractor *extractor, struct record_run 
     }
 }
 
+/* An index of which no record has the id is an error, whose advice is about its first record. Which
+ * run has that one is not known here. */
+static void advise_id(const struct extractor *extractor, struct record_run *run,
+                      const recmap_value *id, const uint8_t *data, size_t size) {
+    bool is_missing = extractor->plain_id_size && id->type == RECMAP_TYPE_NONE;
+    if (is_missing && run->count == 1)
+        missing_id_advice_write(run->id_advice, sizeof run->id_advice, extractor->names[0], data,
+                                size);
+}
+
 static recmap_status add_values(const struct extractor *extractor, struct record_run *run,
                                 const struct looked_up *target, const uint8_t *data, size_t size,
                                 recmap_error *error) {
@@ -279,6 +289,7 @@ static recmap_status add_values(const struct extractor *extractor, struct record
                                 run->columns[i].type, error);
     }
     advise_missing(extractor, run, columns, data, size);
+    advise_id(extractor, run, &id, data, size);
     return RECMAP_OK;
 }
 

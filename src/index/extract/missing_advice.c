@@ -83,8 +83,22 @@ static void write_advice(char *advice, size_t capacity, const char *name,
                  list, name, shell_word_of_name(word, name, "=DEFAULT"));
 }
 
-void missing_advice_write(char *advice, size_t capacity, const char *name, const uint8_t *data,
-                          size_t size) {
+/* Only near names are listed, if there are any. */
+static void write_id_advice(char *advice, size_t capacity, const char *name,
+                            const struct candidate *candidates, size_t count) {
+    char list[LIST_SIZE] = "none";
+    size_t near_count = 0;
+    (void)name;
+    while (near_count < count && candidates[near_count].distance != SIZE_MAX) near_count++;
+    if (count) write_list(list, sizeof list, candidates, near_count ? near_count : count);
+    if (near_count) snprintf(advice, capacity, "did you mean %s?", list);
+    else snprintf(advice, capacity, "the first record's features: %s", list);
+}
+
+typedef void write_fn(char *, size_t, const char *, const struct candidate *, size_t);
+
+static void advise(char *advice, size_t capacity, const char *name, const uint8_t *data,
+                   size_t size, write_fn *write) {
     struct example_features features = EXAMPLE_FEATURES_INIT;
     struct foreign foreign;
     advice[0] = 0;
@@ -95,8 +109,18 @@ void missing_advice_write(char *advice, size_t capacity, const char *name, const
     if (example_features_read(&features, data, size, NULL) == RECMAP_OK &&
         !has_name(&features, name)) {
         struct candidate *candidates = make_candidates(&features, name);
-        if (candidates) write_advice(advice, capacity, name, candidates, features.count);
+        if (candidates) write(advice, capacity, name, candidates, features.count);
         free(candidates);
     }
     example_features_deinit(&features);
+}
+
+void missing_advice_write(char *advice, size_t capacity, const char *name, const uint8_t *data,
+                          size_t size) {
+    advise(advice, capacity, name, data, size, write_advice);
+}
+
+void missing_id_advice_write(char *advice, size_t capacity, const char *name, const uint8_t *data,
+                             size_t size) {
+    advise(advice, capacity, name, data, size, write_id_advice);
 }

@@ -1,4 +1,5 @@
-/* Advice for a record without a feature that is to be lifted: which features it has. */
+/* Advice for a record without a feature that is to be lifted, or to be its id: which features it
+ * has. */
 #ifndef RECMAP_INDEX_EXTRACT_MISSING_ADVICE_H
 #define RECMAP_INDEX_EXTRACT_MISSING_ADVICE_H
 
@@ -10,5 +11,10 @@
  * record has a feature of that name (without a value) or cannot be read. */
 void missing_advice_write(char *advice, size_t capacity, const char *name, const uint8_t *data,
                           size_t size);
+
+/* The same for the first record of an index without ids: "did you mean" and the features with names
+ * near `name`, or all features of the record if none is near. */
+void missing_id_advice_write(char *advice, size_t capacity, const char *name, const uint8_t *data,
+                             size_t size);
 
 #endif

@@ -45,7 +45,7 @@ void run_clear(struct record_run *run) {
     run->count = 0;
     run->key_count = 0;
     run->keys.bytes_size = 0;
-    run->advice[0] = 0;
+    run->advice[0] = run->id_advice[0] = 0;
     for (size_t i = 0; i < run->column_count; i++) {
         run->columns[i].type = RECMAP_TYPE_NONE;
         run->columns[i].bytes_size = 0;
@@ -178,6 +178,7 @@ void run_truncate(struct record_run *run, size_t count) {
         run->key_count = count;
     }
     if (run->advised >= count) run->advice[0] = 0;
+    if (!count) run->id_advice[0] = 0;
     for (size_t i = 0; i < run->column_count; i++) {
         struct run_column *column = &run->columns[i];
         if (column->type == RECMAP_TYPE_NONE) continue;

@@ -69,6 +69,7 @@ struct record_run {
     size_t advised;               /* the record that `advice` is for */
     char advice[RUN_ADVICE_SIZE]; /* for the first record without the value of a column that has no
                                      default: see missing_advice.h; or "" */
+    char id_advice[RUN_ADVICE_SIZE]; /* for the first record of the run if it has no id; or "" */
 };
 
 /* Initialises an empty run; arrays are allocated as records are added. False if memory is out; then

@@ -192,6 +192,38 @@ static void assert_mismatch(const recmap_index_options *options) {
 
 /* Shards indexed with other columns, defaults or ids cannot be combined with an index. A refused
  * attempt must leave no files. */
+static recmap_status build_of(const recmap_index_options *options, const char *shard,
+                              recmap_error *error) {
+    recmap_index_builder *builder;
+    ASSERT_OK(recmap_index_builder_create(&builder, "x.rmx", options, error), error);
+    ASSERT_OK(recmap_index_builder_add_shard(builder, shard, error), error);
+    recmap_status status = recmap_index_builder_finish(NULL, builder, error);
+    recmap_index_builder_destroy(builder);
+    return status;
+}
+
+static void test_an_id_that_no_record_has(void **state) {
+    (void)state;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+    options.id_feature = "imge_id";
+    make_shards(1);
+    size_t files = folder_count();
+    assert_int_equal(build_of(&options, shard_names(1)[0], &error), RECMAP_FEATURE);
+    assert_string_equal(error.message, "no record has the feature \"imge_id\", which should be the "
+                                       "id; nothing was written");
+    assert_string_equal(error.path, "x.rmx");
+    assert_string_equal(error.advice, "the first record's features: \"x\"");
+    assert_int_equal(folder_count(), files);
+    recmap_index_options part = options, own = options;
+    part.is_part = 1;
+    own.extract = extract_nothing;
+    ASSERT_OK(build_of(&part, shard_names(1)[0], &error), &error);
+    ASSERT_OK(build_of(&own, shard_names(1)[0], &error), &error);
+    file_write("empty", "", 0);
+    ASSERT_OK(build_of(&options, "empty", &error), &error);
+}
+
 static void test_parts_that_do_not_fit(void **state) {
     (void)state;
     make_shards(2);
@@ -200,6 +232,7 @@ static void test_parts_that_do_not_fit(void **state) {
     options.lifts = lifts;
     options.lift_count = 2;
     options.id_feature = "x";
+    options.is_part = 1;
     index_build("part.rmx", &options, shard_names(2), 2);
     size_t files = folder_count();
     recmap_index_options other = options;
@@ -386,6 +419,7 @@ int main(void) {
         TEST(types_differ),
         TEST(types_of_columns),
         TEST(appending_keeps_numbers),
+        TEST(an_id_that_no_record_has),
         TEST(parts_that_do_not_fit),
         TEST(shard_named_twice),
         TEST(paths_that_are_not_files),
