@@ -4,13 +4,14 @@ makes one of the three types of a feature of them: int64, floats of 32 bits, or 
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from . import _recmap
 
 __all__ = [
     "BeyondFloatError",
@@ -31,7 +32,7 @@ _PLAIN_TEXTS = set(_TEXTS)
 _NUMBERS = {int, float, bool}
 _FLOATS = {float}  # which need no look at integers
 _NOT_PARTS = (*_TEXTS, type(None), type(np.ma.masked))  # the other items of a list of these
-_NOTHING = contextlib.nullcontext()
+_FLOAT64 = np.dtype(np.float64)
 _EXACT_MAX = 2.0**24  # the integers that a float of 32 bits holds, and the last of its fractions
 _INTEGER_MAX = 2.0**64  # beyond integers of 64 bits, numbers are not ids
 
@@ -53,6 +54,8 @@ def known(values: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
 
     An array of objects has texts, or what `typed` refuses.
     """
+    if type(values) is np.ndarray and values.dtype.kind in "iufb":  # most arrays
+        return values, None
     array, kept = _unmasked(_array(values))
     if array.dtype.kind not in "OT":
         return array, kept
@@ -108,6 +111,8 @@ def _array(values: Any) -> npt.NDArray[Any]:
     the integers next to them."""
     if isinstance(values, np.ndarray):
         return values
+    if isinstance(values, np.generic):
+        return np.asarray(values)
     if isinstance(values, (list, tuple)):
         return _of_items(values)
     if hasattr(values, "as_py"):  # a scalar of Arrow
@@ -275,13 +280,13 @@ def float32_of(array: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float32], Roundi
     """
     if array.dtype.itemsize <= 4:
         return np.ascontiguousarray(array, np.float32), None
-    size = np.abs(array)
-    is_small = size.max(initial=0) <= _EXACT_MAX  # false for NaN
-    with np.errstate(over="ignore", under="ignore") if not is_small else _NOTHING:
-        narrow = np.ascontiguousarray(array, np.float32)
-    if is_small and np.count_nonzero(narrow) == np.count_nonzero(array):
+    array = np.ascontiguousarray(array)
+    narrow = np.empty(array.shape, np.float32)
+    if array.dtype == _FLOAT64 and _recmap.narrow_floats(narrow, array):
         return narrow, None
-    array, size = array.reshape(narrow.shape), size.reshape(narrow.shape)
+    size = np.abs(array)
+    with np.errstate(over="ignore", under="ignore"):
+        narrow[...] = array
     is_beyond = np.isinf(narrow) & (size < np.inf)
     if is_beyond.any():
         index = int(is_beyond.argmax())

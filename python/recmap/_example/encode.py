@@ -34,6 +34,8 @@ def _add(builder: _recmap.ExampleBuilder, name: str | None, value: Any) -> Round
         builder.add_unset(name)
     elif isinstance(value, (bytes, bytearray, memoryview, str)):
         builder.add_bytes(name, [value])
+    elif builder.add_numbers(name, value):
+        return None
     elif isinstance(value, (list, tuple)) and not value:
         builder.add_unset(name)
     elif isinstance(value, (list, tuple)) and _are_texts(value):
@@ -155,7 +157,8 @@ def encode_example(features: Features) -> bytes:
     '0a100a0e0a056c6162656c12051a030a0103'
     """
     record, roundings = encoded(features)
-    _warn_of_rounding(roundings)
+    if roundings:
+        _warn_of_rounding(roundings)
     return record
 
 

@@ -30,6 +30,7 @@ static PyMethodDef functions[] = {
     {"storage_add_url", storage_add_url, METH_VARARGS, NULL},
     {"storage_renew", storage_renew, METH_VARARGS, NULL},
     {"example_decode", example_decode, METH_O, NULL},
+    {"narrow_floats", narrow_floats, METH_VARARGS, NULL},
     {"selection_index_path", selection_index_path, METH_VARARGS, NULL},
     {"state_create", state_create, METH_VARARGS, NULL},
     {"order_check", order_check, METH_VARARGS, NULL},

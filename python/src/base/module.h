@@ -56,6 +56,7 @@ PyObject *storage_add_url(PyObject *module, PyObject *arguments);
 PyObject *storage_renew(PyObject *module, PyObject *arguments);
 PyObject *batch_set_class(PyObject *module, PyObject *class);
 PyObject *example_decode(PyObject *module, PyObject *record);
+PyObject *narrow_floats(PyObject *module, PyObject *arguments);
 PyObject *state_create(PyObject *module, PyObject *arguments);
 PyObject *selection_index_path(PyObject *module, PyObject *arguments);
 PyObject *order_check(PyObject *module, PyObject *arguments);

@@ -1,4 +1,5 @@
 /* The class ExampleBuilder. Only the thread that created an instance uses it. */
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include <recmap/example_builder.h>
@@ -7,6 +8,7 @@
 #include "base/errors.h"
 #include "base/module.h"
 #include "batch/example_rows.h"
+#include "batch/plain_numbers.h"
 
 struct builder_object {
     PyObject_HEAD
@@ -67,6 +69,27 @@ static PyObject *add_float(PyObject *object, PyObject *arguments) {
                                                             values.count, &error);
     array_release(&values);
     return none_or_raise(status, &error);
+}
+
+/* add_numbers(name, value): adds plain numbers. Returns False, adding nothing, for other values. */
+static PyObject *add_numbers(PyObject *object, PyObject *arguments) {
+    const char *name;
+    PyObject *value;
+    struct plain_numbers numbers;
+    if (!PyArg_ParseTuple(arguments, "zO:add_numbers", &name, &value)) return NULL;
+    recmap_example_builder *builder = builder_of(object);
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = RECMAP_OK;
+    if (!plain_numbers_init(&numbers, value)) return NULL;
+    if (numbers.type == RECMAP_TYPE_INT64)
+        status = recmap_example_builder_add_int64(builder, name, numbers.items.integers,
+                                                  numbers.count, &error);
+    else if (numbers.type == RECMAP_TYPE_FLOAT)
+        status = recmap_example_builder_add_float(builder, name, numbers.items.floats,
+                                                  numbers.count, &error);
+    bool is_added = numbers.type != RECMAP_TYPE_NONE;
+    plain_numbers_deinit(&numbers);
+    return status == RECMAP_OK ? PyBool_FromLong(is_added) : raise_error(&error);
 }
 
 /* Borrowed bytes of values; those of a str are UTF-8. */
@@ -181,6 +204,7 @@ static PyMethodDef methods[] = {
     {"begin", begin, METH_O, NULL},
     {"add_int64", add_int64, METH_VARARGS, NULL},
     {"add_float", add_float, METH_VARARGS, NULL},
+    {"add_numbers", add_numbers, METH_VARARGS, NULL},
     {"add_bytes", add_bytes, METH_VARARGS, NULL},
     {"add_unset", add_unset, METH_VARARGS, NULL},
     {"begin_list", begin_list, METH_VARARGS, NULL},

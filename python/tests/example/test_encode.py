@@ -1,5 +1,7 @@
 """Encoding plain values as tf.Example and tf.SequenceExample."""
 
+import warnings
+
 import numpy as np
 import pytest
 import recmap
@@ -104,3 +106,78 @@ def test_empty_arrays_of_strings_become_empty_bytes_lists(tmp_path, dtype):
     write(tmp_path, [{"b": np.array([], dtype)}])
     found = recmap.open(tmp_path / "made-0.tfrecord").schema()["b"]
     assert (found["kind"], found["max_length"]) == ("bytes", 0)
+
+
+# Lists of plain numbers have a path of their own. Arrays of objects take the one of all values.
+EDGES = {
+    "int64": [2**63 - 1, -(2**63), 0],
+    "bools": [True, False, 7],
+    "zeros": [0.0, -0.0],
+    "floats": [2.0**24, -(2.0**24), 0.1, 1e-45, 2.0**-149, -1e-45],
+    "infinite": [float("inf"), -float("inf"), float("nan")],
+    "rounded": [0.5, 16777217.0],
+    "zeroed": [0.5, 1e-60],
+    "just zeroed": [0.5, 2.0**-150],
+    "not just zeroed": [0.5, 2.0**-150 * 1.001],
+    "large": [0.5, 1e38],
+    "ints first": [1, 0.5],
+    "floats first": [0.5, 1, 2**60],
+    "beyond int64": [1, 2**63],
+    "beyond floats": [0.5, 1e39],
+    "text": [1, "a"],
+    "text first": ["a", 1],
+    "null": [1, None],
+    "null first": [None, 0.5],
+    "nested": [[1, 2], [3, 4]],
+    "nested later": [1, [2]],
+    "complex": [1, 1j],
+}
+
+
+def outcome(value):
+    """The encoded feature, or the type of the error, and whether there was a warning."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            record = recmap.encode_example({"x": value})
+        except (TypeError, ValueError) as error:
+            return type(error), bool(caught)
+    return record, bool(caught)
+
+
+class OtherList(list):
+    """A list that the path of plain lists leaves to the one of all values."""
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_plain_lists_are_encoded_as_all_others(name):
+    values = EDGES[name]
+    expected = outcome(OtherList(values))
+    assert outcome(list(values)) == expected
+    assert outcome(tuple(values)) == expected
+
+
+NUMBERS = [value for values in EDGES.values() for value in values if value is not None]
+
+
+@pytest.mark.parametrize("value", NUMBERS, ids=str)
+def test_plain_numbers_are_encoded_as_in_a_list(value):
+    assert outcome(value) == outcome(OtherList([value]))
+
+
+@pytest.mark.parametrize("name", ["floats", "infinite", "rounded", "zeroed", "large"])
+def test_arrays_of_doubles_are_encoded_as_lists(name):
+    array = np.array(EDGES[name])
+    expected = outcome(OtherList(EDGES[name]))
+    assert outcome(array) == expected
+    assert outcome(array.astype(">f8")) == expected
+    assert outcome(array.astype(np.longdouble)) == expected
+    assert outcome(np.repeat(array, 2)[::2]) == expected
+
+
+@pytest.mark.parametrize("name", ["zeroed", "just zeroed", "rounded"])
+def test_rounding_of_plain_numbers_warns(name):
+    assert outcome(EDGES[name])[1]
+    assert outcome(EDGES[name][1])[1]
+    assert outcome(np.array(EDGES[name]))[1]
+    assert not outcome(EDGES["floats"])[1]
