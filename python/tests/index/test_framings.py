@@ -311,8 +311,10 @@ def tar_of(tmp_path):
 
 @pytest.mark.parametrize("packer", PACKERS)
 @pytest.mark.parametrize("on_bad_record", ["error", "skip"])
-def test_a_file_of_another_framing_is_named(tmp_path, packer, on_bad_record):
+@pytest.mark.parametrize("is_remote", [False, True])
+def test_a_file_of_another_framing_is_named(server, packer, on_bad_record, is_remote):
     """A framing that takes any bytes as records would number thousands of false ones."""
+    tmp_path = server.folder / "train"
     write_tfrecords(tmp_path / "a.tfrecord", [b"x%d" % i for i in range(100)])
     contents = {
         "a TFRecord file": (tmp_path / "a.tfrecord").read_bytes(),
@@ -329,8 +331,9 @@ def test_a_file_of_another_framing_is_named(tmp_path, packer, on_bad_record):
                 recmap.CorruptRecordError, match=f"is not {asked}: it is {found}"
             ) as info:
                 recmap.open(
-                    path,
+                    "s3://train/shard" if is_remote else path,
                     index=tmp_path / "a.rmx",
+                    storage_options=server.options(),
                     framing=framing,
                     on_bad_record=on_bad_record,
                     compression={"plain": "none"}.get(packer, packer),

@@ -188,6 +188,34 @@ def test_a_changed_object_is_stale(remote, server):
     assert remote.verify()["damage"] != []
 
 
+REPLACEMENTS = {
+    "other records": lambda data: data[:-1] + bytes([data[-1] ^ 1]),
+    "another framing of the same size": lambda data: b"a line of text\n".ljust(len(data), b"\n"),
+    "a compressed file": gzip.compress,
+    "fewer records": lambda data: data[: len(data) // 2],
+}
+READERS = {
+    "ds[i]": lambda ds: ds[1000],
+    "gather": lambda ds: ds.gather([3, 1000, 1001]),
+    "parse": lambda ds: ds.parse([1000], {"label": recmap.FixedLen([], "int64")}),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("name", REPLACEMENTS)
+def test_an_object_that_is_replaced_while_it_is_open_is_named(remote, server, name, reader):
+    """The error says what to do, and which record of which object is concerned."""
+    path = server.folder / "train" / "digits-00002-of-00004.tfrecord"
+    assert len(bytes(remote[1000])) > 0
+    path.write_bytes(REPLACEMENTS[name](path.read_bytes()))
+    with pytest.raises(recmap.StaleIndexError, match="the object has changed") as caught:
+        READERS[reader](remote)
+    error = caught.value
+    assert (error.path, error.record) == (f"s3://train/{path.name}", 1000) and error.offset > 0
+    assert "restore the indexed object, or build the index again" in error.advice
+    assert "\n" not in error.advice
+
+
 UNKNOWN = {
     "403": (fail_with(403, "AccessDenied"), PermissionError, "AccessDenied"),
     "token": (fail_with(400, "ExpiredToken"), recmap.StorageError, "renew the credentials"),

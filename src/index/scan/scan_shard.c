@@ -210,6 +210,17 @@ static void scan_copy_piece(bool *has_more, uint64_t *piece_end, const struct sc
     *has_more = *piece_end < shard->end && findings->status == RECMAP_OK;
 }
 
+/* The window moves on, but the first bytes tell of which kind the shard is: keep them. */
+static recmap_status keep_prefix(struct scan_shard *shard, recmap_error *error) {
+    const struct read_window *window = &shard->window;
+    if (shard->prefix || window->origin || !window->size) return RECMAP_OK;
+    shard->prefix = malloc(INFLATED_PREFIX);
+    if (!shard->prefix) return fail_memory(error);
+    shard->prefix_size = min_u64(window->size, INFLATED_PREFIX);
+    memcpy(shard->prefix, window->data, shard->prefix_size);
+    return RECMAP_OK;
+}
+
 recmap_status scan_shard_piece(bool *has_more, uint64_t *piece_end, struct scan_shard *shard,
                                const struct scan_options *options, struct scan_findings *findings,
                                struct scan_cursor *cursor, recmap_error *error) {
@@ -227,6 +238,7 @@ recmap_status scan_shard_piece(bool *has_more, uint64_t *piece_end, struct scan_
     struct remote_scan scan = {&scanner, shard->source, &shard->window, piece_size};
     enum remote_verdict verdict;
     RETURN_IF_FAILED(remote_scan_window(&verdict, &scan, findings, cursor, error));
+    RETURN_IF_FAILED(keep_prefix(shard, error));
     *has_more = verdict != REMOTE_END;
     *piece_end = *has_more ? cursor->position : shard->end;
     return verdict == REMOTE_BAD ? copy_shard(shard, options, error) : RECMAP_OK;
@@ -379,6 +391,8 @@ recmap_status scan_shard_inflate(struct scan_shard *shard, const struct scan_opt
 void scan_shard_close(struct scan_shard *shard) {
     image_close(&shard->image);
     close_source(shard);
+    free(shard->prefix);
+    shard->prefix = NULL;
     discard_inflated(shard);
     free(shard->etag);
     shard->etag = NULL;
@@ -427,12 +441,24 @@ static bool takes_any_bytes(const struct framing *framing) {
     return !strcmp(framing->name, "lines") || !strcmp(framing->name, "ofrecord");
 }
 
+/* The first bytes of the records: of what a compressed shard inflates to, of the mapped file or
+ * copy, or those that were kept when they arrived. NULL: there are none. */
+static const uint8_t *find_start(uint64_t *size, const struct scan_shard *shard) {
+    bool is_plain = shard->compression == COMPRESSION_NONE;
+    if (is_plain && shard->image.data) {
+        *size = shard->image.size;
+        return shard->image.data;
+    }
+    *size = is_plain ? shard->prefix_size : shard->inflated.prefix_size;
+    return is_plain ? shard->prefix : shard->inflated.prefix;
+}
+
 /* What the content looks like is compared with the framing that was asked for. Framings of the user
  * and of fixed sizes are not judged: they may describe any file. */
 const struct file_kind *scan_shard_other_kind(const struct scan_shard *shard) {
     bool is_plain = shard->compression == COMPRESSION_NONE;
-    const uint8_t *bytes = is_plain ? shard->image.data : shard->inflated.prefix;
-    uint64_t size = is_plain ? shard->image.size : shard->inflated.prefix_size;
+    uint64_t size;
+    const uint8_t *bytes = find_start(&size, shard);
     const struct framing *framing = shard->framing;
     if (!bytes || framing->custom || framing->record_size) return NULL;
     if (takes_any_bytes(framing)) return sniff_records(bytes, size, framing);

@@ -24,8 +24,10 @@ struct scan_shard {
     bool is_remote;
     bool is_streamed;      /* its bytes are read in order: it is remote, or cannot be mapped */
     struct source *source; /* of an uncompressed streamed shard that is open, until it is copied */
-    struct read_window window;    /* likewise: bytes of it */
-    uint64_t ahead;               /* likewise: bytes to request together */
+    struct read_window window; /* likewise: bytes of it */
+    uint64_t ahead;            /* likewise: bytes to request together */
+    uint8_t *prefix;           /* of an uncompressed streamed shard: its first bytes, or NULL */
+    size_t prefix_size;
     struct inflate_scan inflated; /* of a compressed shard: the results of its scan */
     recmap_status status;         /* why it failed */
     recmap_error *error;          /* likewise; NULL if it did not, or without memory for it */
@@ -87,8 +89,8 @@ recmap_status scan_shard_check_unchanged(const struct scan_shard *shard,
 /* IO if the file was truncated while it was mapped. */
 recmap_status scan_shard_check_whole(const struct scan_shard *shard, recmap_error *error);
 
-/* What the file is if its first bytes are not a TFRecord header; NULL if they are, or nothing is
- * known. */
+/* What the file is if its first bytes are those of another kind than its framing's; NULL if they
+ * are not, or nothing is known. */
 const struct file_kind *scan_shard_other_kind(const struct scan_shard *shard);
 
 /* What the shard should be, by its framing: "a TFRecord file". */
