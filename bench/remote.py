@@ -339,7 +339,7 @@ def main():
         base = f"http://127.0.0.1:{port}"
         names = [f"{base}/{shard.name}" for shard in shards]
         index = folder / "set.rmx"
-        ds = recmap.open(names, index=index, progress=None)
+        ds = recmap.open(names, index=index)
         step = (256 << 10) // args.size + 2
         numbers = random.Random(2).sample(range(0, len(ds), step), min(len(ds) // step, 4096))
         ranges = ranges_of(shards, numbers, args.size + 16)
@@ -348,16 +348,15 @@ def main():
         stack.enter_context(served(command, late_port))
         slow_base = f"http://127.0.0.1:{late_port}"
         slow_names = [f"{slow_base}/{shard.name}" for shard in shards]
-        slow = recmap.open(slow_names, index=folder / "slow.rmx", progress=None)
+        slow = recmap.open(slow_names, index=folder / "slow.rmx")
         local = recmap.open(index, shards=folder, access="read")
-        kept = recmap.open(names, index=index, cache=folder / "cache", progress=None)
+        kept = recmap.open(names, index=index, storage=recmap.Storage(cache=folder / "cache"))
         load_epoch(kept)
         options = stack.enter_context(weed_of(folder / "weed", shards))
         stored = recmap.open(
             [f"s3://set/{shard.name}" for shard in shards],
             index=folder / "stored.rmx",
-            storage_options=options,
-            progress=None,
+            storage=recmap.Storage(options=options),
         )
         for _ in range(args.repeats):
             bench_ranges(table, "ranges", ds, base, ranges, numbers, 256)

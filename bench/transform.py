@@ -61,7 +61,7 @@ def main() -> None:
     print(f"CPython {sys.version.split()[0]}, {'with' if gil else 'without'} the GIL")
     with (
         tempfile.TemporaryDirectory() as folder,
-        recmap.open(write(Path(folder)), progress=None) as ds,
+        recmap.open(write(Path(folder))) as ds,
     ):
         rounds = [[run(ds, threads) for threads in (1, 2)] for _ in range(ROUNDS)]
     for i, threads in enumerate((1, 2)):

@@ -112,7 +112,7 @@ def peer_features(tf, features):
 
 def parse_row(tf, folder, question, repeats):
     name, what, features, goal = question
-    data = recmap.open(os.path.join(folder, name, "*.tfrecord"), progress=None)
+    data = recmap.open(os.path.join(folder, name, "*.tfrecord"))
     numbers = np.array(random.Random(1).sample(range(len(data)), min(BATCH, len(data))))
     records = tf.constant([bytes(record) for record in data.gather(numbers)])
     theirs = peer_features(tf, features)
@@ -138,7 +138,7 @@ def parse_rows(tf, folder, repeats):
 
 
 def small_call_rows(folder, repeats):
-    data = recmap.open(os.path.join(folder, "small", "*.tfrecord"), progress=None)
+    data = recmap.open(os.path.join(folder, "small", "*.tfrecord"))
     numbers = np.array(random.Random(1).sample(range(len(data)), SMALL_BATCH))
     features = small_features()
     pairs = measure(
@@ -179,7 +179,7 @@ def copy_to_lmdb(lmdb, data, path):
 
 
 def record_rows(folder, repeats):
-    data = recmap.open(os.path.join(folder, "small", "*.tfrecord"), progress=None)
+    data = recmap.open(os.path.join(folder, "small", "*.tfrecord"))
     numbers = random.Random(1).choices(range(len(data)), k=LOOKUPS)
 
     def ours():

@@ -64,7 +64,7 @@ def annotate(path, ids, values, order, repeats):
     names = iter(range(repeats))
 
     def ours():
-        with recmap.open(path, allow_absolute_paths=True) as ds:
+        with recmap.open(path, access=recmap.Reading(allow_absolute_paths=True)) as ds:
             ds.annotate({"id": ids, f"score{next(names)}": values}, by="id", progress=None)
 
     compare(

@@ -99,7 +99,7 @@ def open_documents(folder):
                 tokens = random.integers(0, 32_000, length)
                 raw = tokens.astype("<u2").tobytes()
                 writer.write({"tokens": tokens, "raw": raw})
-    return recmap.open(path, count={"tokens": None, "raw": "uint16"}, progress=None)
+    return recmap.open(path, count={"tokens": None, "raw": "uint16"})
 
 
 class Kind:
@@ -292,7 +292,7 @@ def open_episodes(folder):
                 actions = random.normal(size=STEPS * 7).astype(np.float32)
                 frames = [random.bytes(FRAME) for _ in range(STEPS)]
                 writer.write({"action": actions, "frame": frames})
-    return recmap.open(path, count=["frame"], progress=None)
+    return recmap.open(path, count=["frame"])
 
 
 def window_rows(folder, repeats):

@@ -51,7 +51,7 @@ class Set:
 
     def open(self, **options):
         index = os.path.join(self.copies, "recmap.rmx")
-        return recmap.open(self.shards, index=index, progress=None, **options)
+        return recmap.open(self.shards, index=index, **options)
 
     def recmap_features(self, copy=False):
         def feature(kind, shape):

@@ -84,6 +84,8 @@ if TYPE_CHECKING:  # imported on first use: see __getattr__
     from ._index.writer import Writer
     from ._loader.joined import JoinedLoader
     from ._loader.loader import Loader
+    from ._options.reading import Reading
+    from ._options.storage import Storage
     from ._order.orders import (
         Bucketed,
         Grouped,
@@ -130,6 +132,7 @@ __all__ = [
     "Packed",
     "Ragged",
     "RaggedColumn",
+    "Reading",
     "RecordBatch",
     "RowBatch",
     "RowLengths",
@@ -143,6 +146,7 @@ __all__ = [
     "SparseColumn",
     "StaleIndexError",
     "StateMismatchError",
+    "Storage",
     "StorageError",
     "Stratified",
     "UniformRowLength",
@@ -209,6 +213,8 @@ _NAMES = {
     "_index.writer": ("Writer",),
     "_loader.joined": ("JoinedLoader",),
     "_loader.loader": ("Loader",),
+    "_options.reading": ("Reading",),
+    "_options.storage": ("Storage",),
     "_order.orders": (
         "Bucketed",
         "Grouped",

@@ -282,6 +282,14 @@ def _quoted(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False) if is_text else repr(value)
 
 
+# Fields of C that are arguments of `open` in Python.
+_FIELDS = {
+    r"\ballow_absolute_paths(=True)?": "access=recmap.Reading(allow_absolute_paths=True)",
+    r"\ballow_urls": "storage=recmap.Storage(allow_urls=True)",
+    r"\((credentials=|fs=)\)": r"(storage=recmap.Storage(\1...))",
+    r"\bwith fs=": "with storage=recmap.Storage(fs=...)",
+}
+
 _NAMES = {
     "recmap annotate": "ds.annotate",
     "recmap_loader_load_grown": 'load_state_dict(state, grown="finish")',
@@ -346,8 +354,15 @@ def in_python(advice: str) -> str:
             words = re.sub(
                 r"(?<= )--([a-z-]+)", lambda match: f"{match[1].replace('-', '_')}=", part
             )
-            parts[i] = words.replace("(-o NAME.rmx)", '(index="NAME.rmx")')
+            parts[i] = _words_in_python(words)
     return _printable("`".join(parts))
+
+
+def _words_in_python(words: str) -> str:
+    words = words.replace("(-o NAME.rmx)", '(index="NAME.rmx")')
+    for pattern, argument in _FIELDS.items():
+        words = re.sub(pattern, argument, words)
+    return words
 
 
 def _printable(text: str) -> str:

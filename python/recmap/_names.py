@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
-from ._renamed import VALUES, current_arguments
+from ._renamed import INDEXING, VALUES, current_arguments
 
 __all__ = ["SuggestsMethods", "near_names", "suggest_arguments"]
 
@@ -56,18 +56,8 @@ OWNERS = {
         *("rank", "readahead", "seed", "shuffle", "transform", "transform_threads", "world_size"),
     ),
     "recmap.torch.Loader": ("numbers", "pin_memory"),
-    "recmap.open": (
-        "access",
-        "cache",
-        "count",
-        "framing",
-        "fs",
-        "id",
-        "index",
-        "lift",
-        "rebuild",
-        "shards",
-    ),
+    "recmap.open": ("access", "count", "framing", "id", "index", "lift", "rebuild", "shards"),
+    "recmap.Storage": ("cache", "credentials", "fs"),
 }
 
 
@@ -91,19 +81,29 @@ def _is_part(a: str, b: str) -> bool:
 def suggest_arguments(function: Function) -> Function: ...
 @overload
 def suggest_arguments(
-    *, options: Iterable[str] = (), otherwise: str = ""
+    *,
+    options: Iterable[str] = (),
+    otherwise: str = "",
+    former: Callable[..., Any] | None = None,
 ) -> Callable[[Function], Function]: ...
 def suggest_arguments(
-    function: Any = None, *, options: Iterable[str] = (), otherwise: str = ""
+    function: Any = None,
+    *,
+    options: Iterable[str] = (),
+    otherwise: str = "",
+    former: Callable[..., Any] | None = None,
 ) -> Any:
     """Decorates a function, or a class of data, whose unknown keyword arguments are errors that
     suggest others.
 
     `options`: what its ``**options`` take. The signature stays that of the function. `otherwise`:
-    the advice for names that resemble none of the arguments.
+    the advice for names that resemble none of the arguments. `former`: the same function, which
+    also takes the arguments that this one had in 0.2.0 (`INDEXING`).
     """
     if function is None:
-        return functools.partial(_suggesting, options=frozenset(options), otherwise=otherwise)
+        return functools.partial(
+            _suggesting, options=frozenset(options), otherwise=otherwise, former=former
+        )
     if isinstance(function, type):
         setattr(function, "__init__", _suggesting(vars(function)["__init__"]))  # noqa: B010
         return function
@@ -111,17 +111,23 @@ def suggest_arguments(
 
 
 def _suggesting(
-    function: Callable[..., Any], options: frozenset[str] = frozenset(), otherwise: str = ""
+    function: Callable[..., Any],
+    options: frozenset[str] = frozenset(),
+    otherwise: str = "",
+    former: Callable[..., Any] | None = None,
 ) -> Callable[..., Any]:
     code = function.__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     accepted = options | frozenset(names[code.co_posonlyargcount :])
     assert options or not code.co_flags & _HAS_KEYWORDS
+    obeyed = INDEXING if former is not None else ()
 
     @functools.wraps(function)
     def call(*values: Any, **named: Any) -> Any:
         if not accepted.issuperset(named) or not VALUES.keys().isdisjoint(named):
-            named = current_arguments(_name_of(function), named, accepted)
+            named = current_arguments(_name_of(function), named, accepted, obeyed)
+            if former is not None and accepted.union(obeyed).issuperset(named):
+                return former(*values, **named)
         if not accepted.issuperset(named):
             called = type(values[0]) if function.__name__ == "__init__" else function
             name = next(name for name in named if name not in accepted)

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 from ._warn import warn_caller
 
-__all__ = ["ARGUMENTS", "METHODS", "VALUES", "current_arguments", "current_method"]
+__all__ = [
+    "ARGUMENTS",
+    "INDEXING",
+    "METHODS",
+    "MOVED",
+    "VALUES",
+    "current_arguments",
+    "current_method",
+]
 
 # Arguments: the old name and the new one, in every function that takes the new one only.
 ARGUMENTS = {
@@ -25,6 +34,26 @@ VALUES = {
     "on_bad_record": {"raise": "error"},
 }
 
+# Arguments that are fields of an object now: the argument that takes it, its class and the field.
+MOVED = {
+    "allow_absolute_paths": ("access", "Reading", "allow_absolute_paths"),
+    "allow_missing_shards": ("access", "Reading", "allow_missing_shards"),
+    "allow_urls": ("storage", "Storage", "allow_urls"),
+    "cache": ("storage", "Storage", "cache"),
+    "cache_size": ("storage", "Storage", "cache_size"),
+    "check_index": ("access", "Reading", "check_index"),
+    "credentials": ("storage", "Storage", "credentials"),
+    "fs": ("storage", "Storage", "fs"),
+    "guard": ("access", "Reading", "guard"),
+    "index_in_memory": ("access", "Reading", "index_in_memory"),
+    "shard_limit": ("access", "Reading", "shard_limit"),
+    "span_keep_size": ("access", "Reading", "span_keep_size"),
+    "storage_options": ("storage", "Storage", "options"),
+}
+
+# Arguments of `open` that say how to build an index: `index` has them.
+INDEXING = ("compression", "from_idx", "memory_limit", "missing_values", "progress", "threads")
+
 # Methods of data sets and views.
 METHODS = {"partition": "split"}
 
@@ -34,22 +63,49 @@ def _warn(old: str, new: str) -> None:
 
 
 def current_arguments(
-    function: str, named: dict[str, Any], accepted: Collection[str]
+    function: str, named: dict[str, Any], accepted: Collection[str], former: Collection[str] = ()
 ) -> dict[str, Any]:
-    """The keyword arguments of a call under their names and with their values of today."""
-    current = {}
+    """The keyword arguments of a call under their names and with their values of today.
+
+    `former`: those of `INDEXING` that the function has no more, but still obeys.
+    """
+    current: dict[str, Any] = {}
     for name, value in named.items():
         new = name if name in accepted else ARGUMENTS.get(name, name)
-        if new != name and new in accepted:
+        if new != name and (new in accepted or new in former):
             if new in named:
                 raise TypeError(f"{function}: {name} is the old name of {new}: pass {new} only")
-            _warn(f"{function}({name}=...)", f"{new}=...")
+            if new in accepted:
+                _warn(f"{function}({name}=...)", f"{new}=...")
             name = new
+        if name in former:
+            _warn(f"{function}({name}=...)", f"recmap.index({name}=...)")
         if isinstance(value, str) and value in VALUES.get(name, ()):
             _warn(f"{function}({name}={value!r})", f"{name}={VALUES[name][value]!r}")
             value = VALUES[name][value]
         current[name] = value
+    moved = [name for name in current if name not in accepted and name in MOVED]
+    for name in moved:
+        _move(function, name, current, accepted)
     return current
+
+
+def _move(function: str, name: str, current: dict[str, Any], accepted: Collection[str]) -> None:
+    """Replaces an argument by a field of the object that another argument takes now."""
+    argument, owner, field = MOVED[name]
+    if argument not in accepted:
+        return  # another function: the caller of this reports the name
+    value = current.pop(name)
+    _warn(f"{function}({name}=...)", f"{argument}=recmap.{owner}({field}=...)")
+    import recmap  # which imports this module
+
+    type_ = getattr(recmap, owner)
+    given = current.get(argument)
+    if given is None:
+        given = type_()
+    elif isinstance(given, str):
+        given = type_(given)
+    current[argument] = replace(given, **{field: value})
 
 
 def current_method(owner: Any, name: str) -> Any:

@@ -13,7 +13,7 @@ import functools
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -25,25 +25,13 @@ from ray.data.datasource import ReadTask
 
 from ._dataset.dataset import Dataset, check_dataset
 from ._dataset.missing import Missing, softened, validate_missing
-from ._display.progress import Progress
 from ._example.features import Features, check_column_of_numbers, parser_of_batches
-from ._index.build import plan_of
+from ._index.build import IndexArguments, plan_of
 from ._index.parts import BuiltPart, Part, build_in_parts
 from ._names import suggest_arguments
 from ._numbers import Int64s, cuts_of
-from ._options.credentials import Credentials
-from ._options.options import (
-    Access,
-    Compression,
-    Count,
-    Lift,
-    MissingLift,
-    OnBadRecordIndexing,
-    Path,
-    Sets,
-    Source,
-    StorageOptions,
-)
+from ._options.options import Source
+from ._options.storage import Path
 from ._order.orders import Order, check_fits
 from ._plural import counted
 from .arrow import table as table_of
@@ -237,30 +225,14 @@ def _tensor(array: Any) -> Any:
     return ArrowTensorArray.from_numpy(array)
 
 
-@suggest_arguments
+@suggest_arguments(options=IndexArguments.__annotations__)
 def index(
     source: Source,
     path: Path | None = None,
     *,
-    id: str | None = None,
-    lift: Lift = (),
-    missing_values: MissingLift = "error",
-    count: Count = (),
-    split: str | None = None,
-    sets: Sets = "error",
-    on_bad_record: OnBadRecordIndexing = "error",
-    framing: Path = "auto",
-    compression: Compression = "auto",
-    from_idx: Path | None = None,
     threads: int = 1,
-    memory_limit: int | str | None = None,
-    guard: bool = False,
-    access: Access = "map",
-    progress: Progress = "auto",
-    storage_options: StorageOptions | None = None,
-    credentials: Credentials | None = None,
-    fs: Any = None,
     options: dict[str, Any] | None = None,
+    **arguments: Unpack[IndexArguments],
 ) -> str:
     """Builds an index on the cluster, one task per shard, and returns its path.
 
@@ -269,37 +241,13 @@ def index(
     custom framing and text indexes must be readable on all nodes.
 
     Args:
-        source, path, id, lift, missing_values, count, split, sets, on_bad_record, framing,
-            compression, from_idx, memory_limit, guard, access, storage_options: see
-            `recmap.index`.
-        credentials: see `recmap.index`; every task calls it, so it must be picklable.
-        fs: see `recmap.index`; every task reads with a copy of it, so it must be picklable.
+        source, path, arguments: see `recmap.index`. Every task calls the credentials of `storage`
+            and reads with a copy of its filesystem, so both must be picklable. `progress` is that
+            of the merge.
         threads: threads per task.
-        progress: reports the progress of the merge.
         options: options for the tasks, as ``ray.remote`` takes them: {"num_cpus": 2, ...}.
     """
-    plan = plan_of(
-        source,
-        path,
-        id=id,
-        lift=lift,
-        missing_values=missing_values,
-        count=count,
-        split=split,
-        sets=sets,
-        on_bad_record=on_bad_record,
-        framing=framing,
-        compression=compression,
-        from_idx=from_idx,
-        threads=threads,
-        memory_limit=memory_limit,
-        guard=guard,
-        access=access,
-        progress=progress,
-        storage_options=storage_options,
-        credentials=credentials,
-        fs=fs,
-    )
+    plan = plan_of(source, path, threads=threads, **arguments)
     task: Any = ray.remote(_build).options(**{"num_cpus": threads, **(options or {})})
     return build_in_parts(plan, lambda parts: _run(task.remote, parts))
 

@@ -1,10 +1,11 @@
 """Credentials for buckets, from the libraries of Amazon, Google and Microsoft.
 
-ds = recmap.open("s3://bucket/train-*.tfrecord", credentials=recmap.storage.aws(profile="training"))
+storage = recmap.Storage(credentials=recmap.storage.aws(profile="training"))
+ds = recmap.open("s3://bucket/train-*.tfrecord", storage=storage)
 
 They know profiles, roles, SSO, workload identities and the services of machines. Install them with
 ``pip install "recmap[aws]"``, ``[google]`` or ``[azure]``. Where they are installed, they are also
-asked without `credentials=` if a bucket is opened and no keys are given.
+asked without `credentials` if a bucket is opened and no keys are given.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ def __dir__() -> list[str]:
 
 @suggest_arguments
 def aws(profile: str | None = None) -> Credentials:
-    """Keys for ``s3://`` that botocore finds, for `credentials=`: of the environment, a profile
+    """Keys for ``s3://`` that botocore finds, for `recmap.Storage`: of the environment, a profile
     with keys, a role, SSO or a program, a container or an instance.
 
     Args:
@@ -39,7 +40,7 @@ def aws(profile: str | None = None) -> Credentials:
 
 @suggest_arguments
 def google() -> Credentials:
-    """A token for ``gs://`` that google-auth finds, for `credentials=`: of the file that
+    """A token for ``gs://`` that google-auth finds, for `recmap.Storage`: of the file that
     GOOGLE_APPLICATION_CREDENTIALS names, the login of gcloud, or the account of the machine.
 
     Calling the result raises `InvalidError` or `StorageError`, as with `aws`.
@@ -49,7 +50,7 @@ def google() -> Credentials:
 
 @suggest_arguments
 def azure() -> Credentials:
-    """A token for ``az://`` that azure-identity finds, for `credentials=`: of the environment, a
+    """A token for ``az://`` that azure-identity finds, for `recmap.Storage`: of the environment, a
     workload or managed identity, or the login of the tool ``az``.
 
     Calling the result raises `InvalidError` or `StorageError`, as with `aws`.

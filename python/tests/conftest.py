@@ -54,7 +54,7 @@ def write(folder, payloads, shards=1, name="made-{shard}.tfrecord", **more):
 def made(tmp_path, payloads):
     """The payloads in one shard."""
     write(tmp_path, payloads)
-    with recmap.open(tmp_path / "made-*.tfrecord", progress=None) as ds:
+    with recmap.open(tmp_path / "made-*.tfrecord") as ds:
         yield ds
 
 
@@ -67,7 +67,7 @@ def packed(tmp_path, payloads):
     (plain,) = write(tmp_path, payloads)
     path = tmp_path / "packed.tfrecord.gz"
     path.write_bytes(gzip.compress(plain.read_bytes()))
-    with recmap.open(path, span_keep_size=KEPT, progress=None) as ds:
+    with recmap.open(path, access=recmap.Reading(span_keep_size=KEPT)) as ds:
         yield ds
 
 
@@ -156,7 +156,7 @@ def server(tmp_path, no_environment):
     shutil.copytree(DIGITS, bucket)
     with ObjectServer(tmp_path / "served") as server:
         try:
-            recmap.open(f"{server.url}/train/x", index=tmp_path / "x.rmx", progress=None)
+            recmap.open(f"{server.url}/train/x", index=tmp_path / "x.rmx")
         except recmap.UnsupportedError:
             pytest.skip("this build of recmap has no support for URLs")
         except recmap.Error:
@@ -168,7 +168,9 @@ def server(tmp_path, no_environment):
 def remote(server, tmp_path):
     options = server.options()
     index = tmp_path / "remote.rmx"
-    with recmap.open(DIGITS_URL, index=index, id="id", storage_options=options) as ds:
+    with recmap.open(
+        DIGITS_URL, index=index, id="id", storage=recmap.Storage(options=options)
+    ) as ds:
         server.requests.clear()
         yield ds
 

@@ -29,7 +29,11 @@ NAMES = [f"digits-0000{i}-of-00004.tfrecord" for i in range(4)]
 def skip_without_urls(folder):
     """Skips the test if the build of recmap reads no URLs."""
     try:
-        recmap.open("http://127.0.0.1:1/x", index=folder / "x.rmx", storage_options={"timeout": 1})
+        recmap.open(
+            "http://127.0.0.1:1/x",
+            index=folder / "x.rmx",
+            storage=recmap.Storage(options={"timeout": 1}),
+        )
     except recmap.UnsupportedError:
         pytest.skip("this build of recmap has no support for URLs")
     except recmap.StorageError:

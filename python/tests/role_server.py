@@ -129,7 +129,9 @@ def portal_reply(issued):
 
 def opened(server, tmp_path, **more):
     options = {"endpoint": server.url, "timeout": 20, **more}
-    return recmap.open(DIGITS_URL, index=tmp_path / "a.rmx", storage_options=options)
+    return recmap.open(
+        DIGITS_URL, index=tmp_path / "a.rmx", storage=recmap.Storage(options=options)
+    )
 
 
 def keys_of(server):

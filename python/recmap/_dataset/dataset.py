@@ -25,12 +25,11 @@ from .._options.options import (
     Lift,
     MissingLift,
     OpenOptions,
-    Path,
     check_missing,
     check_missing_is_used,
     lifts_of,
-    size_of,
 )
+from .._options.storage import Path, size_of
 from .._plural import counted
 from .._warn import warn_caller
 from .annotate import Key, Unmatched, changes_of, ignores_unmatched
@@ -187,7 +186,8 @@ class Dataset(Records, Described, Closing):
                 path does not end in ``.rmv``.
 
         >>> digits().where("label == 3").save(folder / "threes.rmv")
-        >>> len(recmap.open(folder / "threes.rmv", allow_absolute_paths=True))
+        >>> trusted = recmap.Reading(allow_absolute_paths=True)
+        >>> len(recmap.open(folder / "threes.rmv", access=trusted))
         183
         """
         numbers = np.ascontiguousarray(self._selection.records().view(np.uint64))

@@ -33,7 +33,8 @@ class Described(Selectable):
 
         >>> recmap.index("data/digits", folder / "counted.rmx", count={"image": "uint8"})[-11:]
         'counted.rmx'
-        >>> recmap.open(folder / "counted.rmx", allow_absolute_paths=True).counts["image"].max()
+        >>> trusted = recmap.Reading(allow_absolute_paths=True)
+        >>> recmap.open(folder / "counted.rmx", access=trusted).counts["image"].max()
         np.int64(64)
         """
         return Counts(self)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from .. import _recmap
 from .._dataset.dataset import Dataset
@@ -14,20 +14,16 @@ from .._display.progress import Progress, shown
 from .._errors import CorruptIndexError, CorruptRecordError, Error, FeatureError
 from .._names import suggest_arguments
 from .._numbers import natural
-from .._options.hadoop import hadoop_filesystem
+from .._options.hadoop import with_hadoop
 from .._options.options import (
-    Access,
     Compression,
     Count,
-    Credentials,
     IndexOptions,
     Lift,
     MissingLift,
     OnBadRecordIndexing,
-    Path,
     Sets,
     Source,
-    StorageOptions,
     absolute,
     check_missing_is_used,
     counted_of,
@@ -37,10 +33,9 @@ from .._options.options import (
     local_path,
     names_of,
     path_of,
-    size_of,
-    storage_of,
-    storage_pairs,
 )
+from .._options.reading import Access, Reading, reading_of
+from .._options.storage import Path, Storage, created_storage, size_of, storage_of
 from .._plural import counted
 from .._warn import warn_caller
 from .annotated import check_annotated, check_replaced
@@ -48,6 +43,7 @@ from .contents import open_contents
 from .counted import warn_of_counts
 
 __all__ = [
+    "IndexArguments",
     "Plan",
     "build_index",
     "index",
@@ -70,30 +66,48 @@ class Plan:
     options: IndexOptions
 
 
+class IndexArguments(TypedDict, total=False):
+    """The arguments of `index`, which builds on a cluster take as well, without `threads`."""
+
+    id: str | None
+    lift: Lift
+    missing_values: MissingLift
+    count: Count
+    split: str | None
+    sets: Sets
+    framing: Path
+    on_bad_record: OnBadRecordIndexing
+    access: Access | Reading
+    compression: Compression
+    from_idx: Path | None
+    memory_limit: int | str | None
+    progress: Progress
+    storage: Storage | None
+
+
 def plan_of(
     source: Source,
     path: Path | None,
     *,
+    threads: int,
     split: str | None = None,
     sets: Sets = "error",
-    lift: Lift,
-    count: Count,
-    framing: Path,
-    from_idx: Path | None,
-    memory_limit: int | str | None,
-    storage_options: StorageOptions | None,
-    credentials: Credentials | None,
-    fs: Any,
+    lift: Lift = (),
+    count: Count = (),
+    framing: Path = "auto",
+    from_idx: Path | None = None,
+    memory_limit: int | str | None = None,
+    access: Access | Reading = "map",
+    storage: Storage | None = None,
     **others: Any,
 ) -> Plan:
     """The index that the arguments of `index` ask for. An index that may not be replaced is an
     error here, before anything is read."""
     names = names_of(source)
-    fs, storage_options = hadoop_filesystem(names, storage_options, credentials, fs)
-    pairs = storage_pairs(storage_options)
+    storage = with_hadoop(names, storage_of(storage))
     framing_name, framing_path = load_framing(framing)
-    shards, default_path, pairs, is_named = expanded(
-        names, pairs, credentials, fs, split=split, sets=sets, framing=framing_name
+    shards, default_path, storage, is_named = expanded(
+        names, storage, split=split, sets=sets, framing=framing_name
     )
     options = IndexOptions(
         lifts=lifts_of(lift),
@@ -101,10 +115,10 @@ def plan_of(
         framing=framing_name,
         framing_path=framing_path,
         from_idx=path_of(from_idx),
+        threads=threads,
         memory_limit=size_of(memory_limit),
-        storage=pairs,
-        credentials=credentials,
-        fs=fs,
+        reading=reading_of(access),
+        storage=storage,
         is_named_file=is_named,
         **others,
     )
@@ -162,15 +176,15 @@ def write_index(
                 count=options.counted,
                 skip_corrupt=options.on_bad_record == "skip",
                 threads=natural("threads", options.threads),
-                guard=options.guard,
+                guard=options.reading.guard,
                 progress=progress,
                 framing=options.framing,
                 compression=options.compression_code,
                 idx_folder=options.from_idx,
-                storage=storage_of(options.storage, options.credentials, options.fs, shards),
+                storage=created_storage(options.storage, shards),
                 memory_limit=options.memory_limit,
                 nullable=options.missing_values == "null",
-                reads_shards=options.access in ("read", "direct"),
+                reads_shards=options.reading.access in ("read", "direct"),
                 inherits=path in parts,
                 is_part=is_part,
             )
@@ -318,28 +332,41 @@ def index(
     count: Count = (),
     split: str | None = None,
     sets: Sets = "error",
-    on_bad_record: OnBadRecordIndexing = "error",
     framing: Path = "auto",
+    on_bad_record: OnBadRecordIndexing = "error",
+    access: Access | Reading = "map",
     compression: Compression = "auto",
     from_idx: Path | None = None,
     threads: int = 0,
     memory_limit: int | str | None = None,
-    guard: bool = False,
     progress: Progress = "auto",
-    access: Access = "map",
-    storage_options: StorageOptions | None = None,
-    credentials: Credentials | None = None,
-    fs: Any = None,
+    storage: Storage | None = None,
 ) -> str:
     """Builds an index of shards and returns its path. An existing index is replaced.
 
-    `path` is the path of the index, whose name should end in ``.rmx`` and must not end in ``.rmv``
-    (InvalidError); None: next to the first shard, or in the current folder if that is a URL. All
-    other arguments are those of `open`. The index contains exactly what you ask for here, whatever
-    the replaced one had. Only an index with annotated columns, whose values would be lost, is not
-    replaced (FeatureError; StaleIndexError if they are added while this call runs), unless `lift`
-    has their names. Warns if the replaced index has ids, lifted columns or counts that the new one
-    lacks.
+    The index contains exactly what you ask for here, whatever the replaced one had. Only an index
+    with annotated columns, whose values would be lost, is not replaced (FeatureError;
+    StaleIndexError if they are added while this call runs), unless `lift` has their names. Warns if
+    the replaced index has ids, lifted columns or counts that the new one lacks.
+
+    Args:
+        path: the path of the index, whose name should end in ``.rmx`` and must not end in ``.rmv``
+            (InvalidError); None: next to the first shard, or in the current folder if that is a
+            URL.
+        source, id, lift, count, split, sets, framing, on_bad_record, access, storage: see `open`.
+        missing_values: "null" lets records lack a lifted feature that has no default: the column
+            then has nulls. "null" without a lifted column is an error.
+        compression: "none", "gzip" or "zlib"; "auto" looks at the first bytes of each shard.
+        from_idx: a folder with a text index for each shard (NAME.idx with lines ``OFFSET SIZE``, as
+            DALI's tfrecord2idx writes). New shards are then indexed without reading all their data:
+            record headers are checked against the text index, data are not.
+        threads: 0: one per core; for remote shards, at least four.
+        memory_limit: an upper bound, in bytes or as "64MiB", on the memory that indexing one
+            compressed shard may take, of those that as many threads index at once; a shard over it
+            is an error. None: a limit that follows the size of the shard
+            (docs/reference/reliability.md).
+        progress: "auto" (tqdm in a notebook, a bar on a terminal, otherwise nothing), None, or a
+            callable with the arguments (bytes done, bytes in total, records, path of the shard).
 
     >>> recmap.index("data/digits", folder / "ids.rmx", id="id") == str(folder / "ids.rmx")
     True
@@ -353,18 +380,15 @@ def index(
         count=count,
         split=split,
         sets=sets,
-        on_bad_record=on_bad_record,
         framing=framing,
+        on_bad_record=on_bad_record,
+        access=access,
         compression=compression,
         from_idx=from_idx,
         threads=threads,
         memory_limit=memory_limit,
-        guard=guard,
         progress=progress,
-        access=access,
-        storage_options=storage_options,
-        credentials=credentials,
-        fs=fs,
+        storage=storage,
     )
     build_index(plan.path, plan.shards, plan.options)
     return plan.path
@@ -372,15 +396,19 @@ def index(
 
 @suggest_arguments
 def merge(
-    path: Path, parts: Iterable[Path], *, progress: Progress = "auto", fs: Any = None
+    path: Path,
+    parts: Iterable[Path],
+    *,
+    progress: Progress = "auto",
+    storage: Storage | None = None,
 ) -> dict[str, int]:
     """Merges indexes into one, byte for byte the index that a single build would give.
 
     Args:
         path: the path of the merged index.
         parts: the indexes to merge, in the order in which their shards follow each other.
-        progress: as for `open`.
-        fs: the filesystem that the parts were built with, if any (see `open`).
+        progress: as for `index`.
+        storage: what the parts were built with, if their shards are remote (see `open`).
 
     Returns:
         Counts of what the index has: "records", "shards", "bytes", "ids", "damage",
@@ -395,14 +423,14 @@ def merge(
     """
     target = local_path(path)
     names = names_of(parts)
-    fs, _ = hadoop_filesystem((), None, None, fs, index=absolute(names[0]))
-    with open_contents(absolute(names[0]), IndexOptions(fs=fs)) as dataset:
+    storage = with_hadoop((), storage_of(storage), index=absolute(names[0]))
+    with open_contents(absolute(names[0]), IndexOptions(storage=storage)) as dataset:
         options = IndexOptions(
             id=dataset._id_name(),
             lifts=dataset._lifts(),
             counted=dataset._counted(),
             progress=progress,
-            fs=fs,
+            storage=storage,
         )
     check_annotated(target, options)
     return build_index(target, [], options, parts=names)

@@ -48,9 +48,9 @@ def _lift_advice(dataset: Dataset, name: str, default: str | None, options: Inde
     paths = [row[0] for row in dataset._shard_table()]
     opening, lifting = [repr(dataset.index_path)], repr([name])
     if any(os.path.isabs(path) for path in paths):
-        opening.append("allow_absolute_paths=True")
+        opening.append("access=recmap.Reading(allow_absolute_paths=True)")
     if any(is_url(path) for path in paths):
-        opening.append("allow_urls=True")
+        opening.append("storage=recmap.Storage(allow_urls=True)")
     if default is not None:
         lifting = repr({name: default})
     elif options.missing_values == "null":

@@ -12,25 +12,18 @@ import numpy as np
 
 from .. import _recmap
 from .._dataset.dataset import Dataset
-from .._display.progress import Progress
 from .._errors import FileMissingError, InvalidError, StateMismatchError
 from .._names import suggest_arguments
-from .._options.hadoop import hadoop_filesystem
+from .._options.hadoop import with_hadoop
 from .._options.options import (
-    Access,
     Check,
-    Compression,
     Count,
-    Credentials,
     IndexOptions,
     Lift,
-    MissingLift,
     OnBadRecordIndexing,
     OpenOptions,
-    Path,
     Sets,
     Source,
-    StorageOptions,
     absolute,
     check_missing_is_used,
     counted_of,
@@ -40,10 +33,10 @@ from .._options.options import (
     load_framing,
     names_of,
     path_of,
-    size_of,
-    storage_pairs,
     without_query,
 )
+from .._options.reading import Access, Reading, reading_of
+from .._options.storage import Path, Storage, size_of, storage_of
 from .annotated import check_rebuilt, open_replaced
 from .build import build_index
 from .match import (
@@ -57,11 +50,11 @@ from .match import (
     resolved,
 )
 
-__all__ = ["open"]
+__all__ = ["open", "open_with"]
 
 
 def _is_index(names: list[str]) -> bool:
-    name = without_query(names[0], ())[0]
+    name = without_query(names[0])
     return len(names) == 1 and name.endswith(".rmx") and not os.path.isdir(name)
 
 
@@ -191,41 +184,104 @@ def _check_names(
         raise ValueError("index= is for shards: an .rmx is an index itself, so leave index= out")
 
 
-@suggest_arguments
+def open_with(
+    source: Source,
+    *,
+    id: str | None = None,
+    lift: Lift = (),
+    count: Count = (),
+    index: Path | None = None,
+    shards: Path | None = None,
+    split: str | None = None,
+    sets: Sets = "error",
+    framing: Path = "auto",
+    access: Access | Reading = "map",
+    check: Check = "data",
+    rebuild: bool = False,
+    storage: Storage | None = None,
+    memory_limit: int | str | None = None,
+    **building: Any,
+) -> Dataset:
+    """`open`, with the arguments of `index` for a new index: 0.2.0 has them in `open`."""
+    names, selection = names_of(source), None
+    reading, storage = reading_of(access), storage_of(storage)
+    if _is_selection(names):
+        selection = names[0]
+        allowed = reading.allow_absolute_paths
+        names = [_selected_index(selection, index, allow_absolute_paths=allowed)]
+        index = None
+    # What a selection names is only opened, never indexed, whatever its name: the selection may be
+    # from elsewhere.
+    is_index = selection is not None or _is_index(names)
+    _check_names(index, shards, split, sets, is_index=is_index)
+    may_have_urls = is_index and (storage.allow_urls or bool(storage.options))
+    storage = with_hadoop(
+        [*names, index, shards],
+        storage,
+        index=names[0] if may_have_urls and not is_url(names[0]) else None,
+    )
+    paths: list[str] = []
+    is_named = False
+    framing_name, framing_path = load_framing(framing)
+    if is_index:
+        default_path = without_query(names[0])
+        if default_path != names[0]:
+            storage = storage.with_urls(names)
+    else:
+        paths, default_path, storage, is_named = expanded(
+            names, storage, split=split, sets=sets, framing=framing_name
+        )
+        # Naming shards allows them. They were found, and a difference is a stale index.
+        reading = replace(reading, allow_absolute_paths=True, allow_missing_shards=True)
+        storage = replace(storage, allow_urls=True)
+    opening = OpenOptions(
+        path=absolute(default_path if index is None else os.fspath(index)),
+        check=check,
+        reading=reading,
+        shards=path_of(shards),
+        storage=storage,
+        framing_path=framing_path,
+    )
+    indexing = IndexOptions(
+        id=id,
+        lifts=lifts_of(lift),
+        counted=counted_of(count),
+        framing=framing_name,
+        memory_limit=size_of(memory_limit),
+        reading=reading,
+        storage=storage,
+        is_named_file=is_named,
+        **building,
+    )
+    if is_index:
+        dataset = _open_index(opening, indexing, rebuild=rebuild)
+        return dataset if selection is None else _view_of(selection, dataset)
+    if not rebuild and os.path.lexists(opening.path):
+        return _open_or_append(opening, indexing, paths)
+    if os.path.lexists(opening.path):
+        indexing = _keep_contents(opening.path, indexing, paths)
+    check_missing_is_used(indexing.missing_values, indexing.lifts)
+    build_index(opening.path, paths, indexing)
+    return Dataset._open(opening)
+
+
+@suggest_arguments(former=open_with)
 def open(
     source: Source,
     *,
     id: str | None = None,
     lift: Lift = (),
-    missing_values: MissingLift = "error",
     count: Count = (),
-    on_bad_record: OnBadRecordIndexing = "error",
     index: Path | None = None,
+    shards: Path | None = None,
     split: str | None = None,
     sets: Sets = "error",
     framing: Path = "auto",
-    compression: Compression = "auto",
-    from_idx: Path | None = None,
-    rebuild: bool = False,
-    threads: int = 0,
-    memory_limit: int | str | None = None,
-    progress: Progress = "auto",
-    access: Access = "map",
+    on_bad_record: OnBadRecordIndexing = "error",
+    access: Access | Reading = "map",
     check: Check = "data",
-    check_index: bool = False,
-    index_in_memory: bool = False,
-    guard: bool = False,
-    shard_limit: int = 0,
-    allow_absolute_paths: bool = False,
-    span_keep_size: int = 0,
-    shards: Path | None = None,
-    storage_options: StorageOptions | None = None,
-    credentials: Credentials | None = None,
-    fs: Any = None,
-    cache: Path | None = None,
-    cache_size: int | str | None = None,
-    allow_urls: bool = False,
-    allow_missing_shards: bool = False,
+    rebuild: bool = False,
+    storage: Storage | None = None,
 ) -> Dataset:
     """Opens TFRecord files as a data set. The first use indexes them.
 
@@ -235,7 +291,8 @@ def open(
     shards. If more shards follow, or records were added at the end of shards that are not
     compressed, they are appended to it, after all records that it has. Any other difference raises
     StaleIndexError, unless ``rebuild=True``. An index of 0.2.0 whose `id` no record has, because it
-    was misspelt, is built again for another one.
+    was misspelt, is built again for another one. How a new index is built, such as with columns
+    that have nulls or a progress bar of your own, is a matter of `index`: open what it returns.
 
     Args:
         source: a file, a glob (``**`` means any number of folders), a folder, ``@listfile``, a URL
@@ -246,9 +303,6 @@ def open(
             error, and no index is written; some records may lack it.
         lift: features with one value per record to copy into the index as columns;
             {name: default} if records may lack one.
-        missing_values: "null" lets records lack a lifted feature that has no default: the column
-            then has nulls. "error" allows that only for a column of an existing index that has
-            nulls, or that was annotated. "null" without a lifted column is an error.
         count: features whose elements to count in each record, for rows of tokens and windows of
             episodes: values of a feature, or steps of a feature list. {name: dtype} counts the
             numbers in a value of bytes. A record without the feature counts 0. See ``ds.counts``.
@@ -266,77 +320,29 @@ def open(
             indexes), "ofrecord", "lines", "tar" (WebDataset), "fixed:HEADER,RECORD,FOOTER" in
             bytes, or the path of a shared object with a custom framing, which must contain a slash
             (docs/reference/framings.md). With an ``.rmx``, only such a path is accepted.
-        compression: "none", "gzip" or "zlib"; "auto" looks at the first bytes of each shard.
-        from_idx: a folder with a text index for each shard (NAME.idx with lines ``OFFSET SIZE``, as
-            DALI's tfrecord2idx writes). New shards are then indexed without reading all their data:
-            record headers are checked against the text index, data are not.
         rebuild: build the index again, even if a matching one exists. It keeps the ids, lifted
             columns, counts and framing of the existing index, and adds what you ask for;
             `recmap.index` builds an index with nothing else. Annotated columns cannot be built
             again from the records: an index with such columns is refused.
-        threads: threads for indexing; 0: one per core; for remote shards, at least four. With an
-            ``.rmx``, an error.
-        memory_limit: an upper bound, in bytes or as "64MiB", on the memory that indexing one
-            compressed shard may take, of those that as many threads index at once; a shard over it
-            is an error. None: a limit that follows the size of the shard
-            (docs/reference/reliability.md). With an ``.rmx``, an error.
-        progress: "auto" (tqdm in a notebook, a bar on a terminal, otherwise nothing), None, or a
-            callable with the arguments (bytes done, bytes in total, records, path of the shard).
-        access: "map" gives views into the mapped shards; "read" copies each record instead of
-            mapping, also for indexing and `Dataset.verify`, as some file systems do not map files
-            (recmap then reads them anyway, and warns); "direct" lets loaders bypass the page cache,
-            for data that do not fit in memory (docs/frameworks/records.md; rows are read as by
-            "read"); "auto" is "direct" if the shards are larger than the memory and direct reads
-            are possible, otherwise "map".
+        access: how records are read: "map" gives views into the mapped shards, "read" copies each
+            record, "direct" bypasses the page cache, "auto" chooses between the first and the last;
+            or all of this and more as a `Reading`.
         check: "header" skips the CRC of the data.
-        check_index: verify the hash of the whole index when opening it.
-        index_in_memory: copy the index to memory.
-        guard: raise an error instead of a fatal SIGBUS if a mapped shard is truncated.
-        shard_limit: the maximum number of shards mapped at once; 0: as many as possible.
-        allow_absolute_paths: allow an ``.rmx`` to name shards outside its own folder, and an
-            ``.rmv`` to name such an index. Links that other users made in the folder are then
-            followed as well.
-        span_keep_size: the maximum number of inflated bytes of compressed shards that this process
-            keeps, over all threads; 0: 1 GiB. Data being read needs a few MiB per thread on top.
-            Any value gives the same records. A true shuffle that needs more than this inflates
-            again, a few MiB for each record or batch; ``ds.info["compressed"]`` has the sizes.
         shards: the folder of the shards, or its URL, if an ``.rmx`` was moved without them, also
             that of an ``.rmv``. Relative names are looked up in it, and so are absolute names and
             URLs, without the path that all of them have in common; if no shard is found so, all are
             looked up by their names without folders, unless two have the same name. No shard is
             read from elsewhere.
-        storage_options: how to reach shards in remote stores: "endpoint", "region", "key",
-            "secret", "token", "anonymous", "urls" (presigned URLs) and others
-            (docs/reference/remote.md), also in the spellings of fsspec. Environment variables
-            (AWS_ACCESS_KEY_ID and so on) are the defaults.
-        credentials: a callable without arguments that returns credentials which expire: a mapping
-            with "key", "secret" and "token", or "token", or "sas", or "urls",
-            presigned URLs; and "expires", a datetime, an ISO text or seconds since 1970. It is
-            called again five minutes before that, in a thread of its own, once for all data sets of
-            a process. To pickle the data set, it must be picklable. `recmap.storage` has some that
-            ask the libraries of Amazon, Google and Microsoft.
-        fs: a filesystem of fsspec, or a store of obstore, that reads the shards instead of recmap,
-            for stores that recmap does not know (docs/reference/remote.md). A name without a scheme
-            is a path in it, except that of an ``.rmx``, which is a local file. Slower than recmap's
-            own requests. To pickle the data set, it must be picklable. URLs of HDFS need none:
-            fsspec reads them, with ``storage_options`` of its own.
-        cache: a folder on the local disk that keeps what is read from remote stores, so that the
-            next epoch requests less. All processes of one user may share it. Local shards are not
-            cached (docs/reference/remote.md).
-        cache_size: the maximum size of the cache, in bytes or as "200GB" or "64MiB"; None: until a
-            tenth of the disk is left.
-        allow_urls: allow an ``.rmx`` to name shards in remote stores.
-        allow_missing_shards: open an ``.rmx`` even if none of its shards is found, for its ids,
-            columns and ``ds.info``. Otherwise that is an error; shards in remote stores are not
-            looked for.
+        storage: how shards in remote stores are read, if not by the environment alone, and a folder
+            that keeps what is read from there: a `Storage`.
 
     Raises:
         FileNotFoundError: nothing has that name or split, or an ``.rmx`` was copied away from its
             shards.
         InvalidError: a folder has several sets; or an ``.rmx`` names shards outside its own folder,
             or, with ``shards=``, in a way that could leave that folder. Without ``shards=``, pass
-            ``shards=`` or, if you trust the index, ``allow_absolute_paths=True``; for URLs,
-            ``allow_urls=True``.
+            ``shards=`` or, if you trust the index, ``Reading(allow_absolute_paths=True)``; for
+            URLs, ``Storage(allow_urls=True)``.
         StorageError: a remote store cannot be reached, or refuses access.
         StaleIndexError: the index is of other shards, or has other ids, columns or counts; or a
             text index does not match its shard.
@@ -348,82 +354,19 @@ def open(
     >>> len(ds), type(ds[12])
     (1797, <class 'memoryview'>)
     """
-    names, selection = names_of(source), None
-    if _is_selection(names):
-        selection = names[0]
-        names = [_selected_index(selection, index, allow_absolute_paths=allow_absolute_paths)]
-        index = None
-    # What a selection names is only opened, never indexed, whatever its name: the selection may be
-    # from elsewhere.
-    is_index = selection is not None or _is_index(names)
-    _check_names(index, shards, split, sets, is_index=is_index)
-    if cache is None and cache_size is not None:
-        raise ValueError("cache_size= is for a cache: pass cache=FOLDER as well")
-    may_have_urls = is_index and (allow_urls or bool(storage_options))
-    fs, storage_options = hadoop_filesystem(
-        [*names, index, shards],
-        storage_options,
-        credentials,
-        fs,
-        index=names[0] if may_have_urls and not is_url(names[0]) else None,
-    )
-    pairs = storage_pairs(storage_options)
-    paths: list[str] = []
-    is_named = False
-    framing_name, framing_path = load_framing(framing)
-    if is_index:
-        default_path, pairs = without_query(names[0], pairs)
-    else:
-        paths, default_path, pairs, is_named = expanded(
-            names, pairs, credentials, fs, split=split, sets=sets, framing=framing_name
-        )
-    opening = OpenOptions(
-        path=absolute(default_path if index is None else os.fspath(index)),
+    return open_with(
+        source,
+        id=id,
+        lift=lift,
+        count=count,
+        index=index,
+        shards=shards,
+        split=split,
+        sets=sets,
+        framing=framing,
+        on_bad_record=on_bad_record,
         access=access,
         check=check,
-        check_index=check_index,
-        index_in_memory=index_in_memory,
-        guard=guard,
-        shard_limit=shard_limit,
-        allow_absolute_paths=allow_absolute_paths or not is_index,  # naming shards allows them
-        span_keep_size=span_keep_size,
-        shards=path_of(shards),
-        allow_urls=allow_urls or not is_index,
-        storage=pairs,
-        credentials=credentials,
-        fs=fs,
-        cache=None if cache is None else os.path.abspath(cache),
-        cache_size=size_of(cache_size),
-        # Shards given by name were found already, and a difference is a stale index.
-        allow_missing_shards=allow_missing_shards or not is_index,
-        framing_path=framing_path,
+        rebuild=rebuild,
+        storage=storage,
     )
-    indexing = IndexOptions(
-        id=id,
-        lifts=lifts_of(lift),
-        missing_values=missing_values,
-        counted=counted_of(count),
-        on_bad_record=on_bad_record,
-        framing=framing_name,
-        compression=compression,
-        from_idx=from_idx,
-        threads=threads,
-        memory_limit=size_of(memory_limit),
-        guard=guard,
-        progress=progress,
-        access=access,
-        storage=pairs,
-        credentials=credentials,
-        fs=fs,
-        is_named_file=is_named,
-    )
-    if is_index:
-        dataset = _open_index(opening, indexing, rebuild=rebuild)
-        return dataset if selection is None else _view_of(selection, dataset)
-    if not rebuild and os.path.lexists(opening.path):
-        return _open_or_append(opening, indexing, paths)
-    if os.path.lexists(opening.path):
-        indexing = _keep_contents(opening.path, indexing, paths)
-    check_missing_is_used(indexing.missing_values, indexing.lifts)
-    build_index(opening.path, paths, indexing)
-    return Dataset._open(opening)

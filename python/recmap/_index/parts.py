@@ -90,7 +90,7 @@ def build_in_parts(plan: Plan, run: Callable[[list[Part]], Iterable[BuiltPart]])
         built = list(run(parts))
         paths = [part.path for part in parts]
         _check_ids(plan, paths, built)
-        merge(plan.path, paths, progress=plan.options.progress, fs=options.fs)
+        merge(plan.path, paths, progress=plan.options.progress, storage=options.storage)
     finally:
         _remove(folder)
         os.close(lock)

@@ -24,7 +24,6 @@ from .._options.options import (
     IndexOptions,
     Lift,
     MissingLift,
-    Path,
     check_missing,
     check_missing_is_used,
     compression_code,
@@ -32,6 +31,7 @@ from .._options.options import (
     lifts_of,
     local_path,
 )
+from .._options.storage import Path
 from .._plural import counted
 from .._values import Rounding
 from .._warn import warn_caller

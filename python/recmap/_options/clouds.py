@@ -1,4 +1,4 @@
-"""Credentials that the libraries of Amazon, Google and Microsoft find, for `credentials=`.
+"""Credentials that the libraries of Amazon, Google and Microsoft find, for `Storage.credentials`.
 
 Where these libraries are installed, they are also asked if a bucket is opened without keys. Nothing
 is imported before.

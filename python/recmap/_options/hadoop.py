@@ -4,45 +4,37 @@ swebhdfs:// over HTTP. Both know Kerberos. The C library reads none of these URL
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from .. import _recmap
 from .._errors import InvalidError
-from .credentials import Credentials
 from .filesystem import HadoopClient, is_hadoop
+from .storage import Storage
 
-__all__ = ["hadoop_filesystem"]
+__all__ = ["with_hadoop"]
 
 _NEEDS = {"hdfs": "fsspec pyarrow", "webhdfs": "fsspec requests"}
 
 
-def hadoop_filesystem(
-    names: Iterable[object],
-    options: Mapping[str, object] | None,
-    credentials: Credentials | None,
-    fs: Any,
-    *,
-    index: str | None = None,
-) -> tuple[Any, Mapping[str, object] | None]:
-    """The filesystem and the storage options with which the names are read: others than the given
-    ones if a name is a URL of HDFS. The URLs in the local index `index` count, too."""
-    if fs is not None:
-        return fs, options
+def with_hadoop(names: Iterable[object], storage: Storage, *, index: str | None = None) -> Storage:
+    """The storage that reads the names: another than the given one if a name is a URL of HDFS. The
+    URLs in the local index `index` count, too."""
+    if storage.fs is not None:
+        return storage
     url = next(_urls_in(names), None)
     if url is None and index is not None:
         url = _url_in_index(index)
     if url is None:
-        return None, options
+        return storage
     _check_is_installed("webhdfs" if "web" in url.partition(":")[0] else "hdfs")
-    if credentials is not None:
+    if storage.credentials is not None:
         raise ValueError(
-            f"{url.partition('://')[0]}:// is read with fsspec, which takes no credentials=: pass "
-            "its own storage_options=, such as kerberos=True or token="
+            f"{url.partition('://')[0]}:// is read with fsspec, which takes no credentials: pass "
+            "its own options, such as kerberos=True or token="
         )
-    if options is not None and not isinstance(options, Mapping):
-        raise TypeError(f"storage_options must be a dict, not {type(options).__name__}")
-    return HadoopClient({name: _value_of(value) for name, value in (options or {}).items()}), None
+    options = {name: _value_of(value) for name, value in (storage.options or {}).items()}
+    return replace(storage, options=None, fs=HadoopClient(options))
 
 
 def _urls_in(names: Iterable[object]) -> Iterator[str]:
@@ -89,7 +81,7 @@ def _check_is_installed(protocol: str) -> None:
     except ImportError as error:
         raise ImportError(
             f"recmap reads {protocol}:// with fsspec, and {error.name or 'a package'} is not "
-            f"installed: pip install {_NEEDS[protocol]}; or pass a filesystem as fs=; or mount the "
+            f"installed: pip install {_NEEDS[protocol]}; or pass a filesystem as fs; or mount the "
             "folder"
         ) from error
 

@@ -4,54 +4,28 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Unpack
 
 import pyarrow as pa
 
-from .._display.progress import Progress
 from .._errors import Error
-from .._index.build import plan_of
+from .._index.build import IndexArguments, plan_of
 from .._index.parts import BuiltPart, Part, build_in_parts
-from .._options.credentials import Credentials
-from .._options.options import (
-    Access,
-    Compression,
-    Count,
-    Lift,
-    MissingLift,
-    OnBadRecordIndexing,
-    Path,
-    Sets,
-    Source,
-    StorageOptions,
-)
+from .._names import suggest_arguments
+from .._options.options import Source
+from .._options.storage import Path
 
 __all__ = ["index"]
 
 
+@suggest_arguments(options=IndexArguments.__annotations__)
 def index(
     spark: Any,
     source: Source,
     path: Path | None = None,
     *,
-    id: str | None = None,
-    lift: Lift = (),
-    missing_values: MissingLift = "error",
-    count: Count = (),
-    split: str | None = None,
-    sets: Sets = "error",
-    on_bad_record: OnBadRecordIndexing = "error",
-    framing: Path = "auto",
-    compression: Compression = "auto",
-    from_idx: Path | None = None,
     threads: int = 1,
-    memory_limit: int | str | None = None,
-    guard: bool = False,
-    access: Access = "map",
-    progress: Progress = "auto",
-    storage_options: StorageOptions | None = None,
-    credentials: Credentials | None = None,
-    fs: Any = None,
+    **arguments: Unpack[IndexArguments],
 ) -> str:
     """Builds an index on the cluster, one task per shard, and returns its path.
 
@@ -61,36 +35,12 @@ def index(
 
     Args:
         spark: the session.
-        source, path, id, lift, missing_values, count, split, sets, on_bad_record, framing,
-            compression, from_idx, memory_limit, guard, access, storage_options: see
-            `recmap.index`.
-        credentials: see `recmap.index`; every task calls it, so it must be picklable.
-        fs: see `recmap.index`; every task reads with a copy of it, so it must be picklable.
+        source, path, arguments: see `recmap.index`. Every task calls the credentials of `storage`
+            and reads with a copy of its filesystem, so both must be picklable. `progress` is that
+            of the merge; Spark shows that of the tasks.
         threads: threads per task; set ``spark.task.cpus`` to as many.
-        progress: reports the progress of the merge. Spark shows that of the tasks.
     """
-    plan = plan_of(
-        source,
-        path,
-        id=id,
-        lift=lift,
-        missing_values=missing_values,
-        count=count,
-        split=split,
-        sets=sets,
-        on_bad_record=on_bad_record,
-        framing=framing,
-        compression=compression,
-        from_idx=from_idx,
-        threads=threads,
-        memory_limit=memory_limit,
-        guard=guard,
-        access=access,
-        progress=progress,
-        storage_options=storage_options,
-        credentials=credentials,
-        fs=fs,
-    )
+    plan = plan_of(source, path, threads=threads, **arguments)
     return build_in_parts(plan, lambda parts: _run_tasks(spark, parts))
 
 

@@ -9,8 +9,11 @@ from typing import TypeVar
 
 from .._dataset.dataset import Dataset
 from .._errors import InvalidError, redacted
-from .._index import open as opening
+from .._index.open import open_with
 from .._options.options import MissingLift, Sets, is_url
+from .._options.reading import Reading
+from .._options.storage import Storage
+from .._renamed import current_arguments
 from ._advice import Place, option, spark_errors
 
 __all__ = ["Settings"]
@@ -33,7 +36,8 @@ class Settings:
     """The options of a data source. Their names are not case-sensitive."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
-        self.values = {name.lower(): value for name, value in options.items()}
+        given = {name.lower(): value for name, value in options.items()}
+        self.values = current_arguments("option", given, _OPTIONS)
         self.storage = {
             name.removeprefix(_STORAGE): self.values.pop(name)
             for name in list(self.values)
@@ -91,7 +95,7 @@ class Settings:
         shards that the path names is refused if it has other shards."""
         with spark_errors(self.place()):
             try:
-                return opening.open(
+                return open_with(
                     self.paths,
                     id=self.id,
                     lift=self.lift,
@@ -101,10 +105,8 @@ class Settings:
                     split=self.split,
                     sets=self.sets,
                     progress=None,
-                    access="read",
-                    allow_absolute_paths=self.allow_absolute_paths,
-                    allow_urls=self.allow_urls,
-                    storage_options=self.storage,
+                    access=Reading("read", allow_absolute_paths=self.allow_absolute_paths),
+                    storage=Storage(options=self.storage, allow_urls=self.allow_urls),
                 )
             except InvalidError as error:
                 raise _with_option(error, self.paths[0]) from None

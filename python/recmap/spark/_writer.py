@@ -31,6 +31,7 @@ from .._options.options import (
     is_url,
     lifts_of,
 )
+from .._options.storage import Storage
 from .._values import Rounding
 from ._advice import SPARK_TYPES, spark_errors
 from ._encode import encoded
@@ -297,7 +298,10 @@ class ShardWriter(sources.DataSourceArrowWriter):
         """The files that the new index replaces: those of the old data set."""
         files = [index] if index is not None else []
         if self.overwrite and shards:
-            files += [*shards, expanded(shards, (), sets="all")[1]]  # also an index by default
+            files += [
+                *shards,
+                expanded(shards, Storage(), sets="all")[1],
+            ]  # also an index by default
         return files
 
     def _existing(self) -> tuple[list[str], str | None]:
@@ -320,7 +324,7 @@ class ShardWriter(sources.DataSourceArrowWriter):
             return [], ""
         try:
             sets = "all" if self.overwrite else self.settings.sets
-            shards, path, *_ = expanded([self.folder], (), sets=sets)
+            shards, path, *_ = expanded([self.folder], Storage(), sets=sets)
         except InvalidError as error:
             if error.message.startswith("the folder contains no shards"):
                 return [], ""
@@ -356,7 +360,7 @@ class ShardWriter(sources.DataSourceArrowWriter):
         """Merges the indexes of the shards, and that of the old ones unless they are replaced."""
         kept = [] if self.overwrite or old_index is None else [old_index]
         names = shards if self.overwrite else [*old, *shards]
-        default = expanded(sorted(names), (), sets="all")[1]
+        default = expanded(sorted(names), Storage(), sets="all")[1]
         path = os.path.abspath(self.settings.index or default)
         build.merge(path, [*kept, *map(self._part_index, shards)], progress=None)
         return path

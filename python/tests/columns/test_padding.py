@@ -26,7 +26,7 @@ def ds(tmp_path):
             {"steps": [[step, step + 1] for step in steps]},
         )
 
-    return recmap.open(write(tmp_path, map(record, range(len(LENGTHS)))), progress=None)
+    return recmap.open(write(tmp_path, map(record, range(len(LENGTHS)))))
 
 
 def padded(rows, length, limit, fill=0):

@@ -430,7 +430,7 @@ def example_rows(data):
 def in_batches(folder, records, size):
     """The data set of the records, and numbers and bytes of each batch."""
     write(folder, records)
-    with recmap.open(folder / "made-0.tfrecord", progress=None) as ds:
+    with recmap.open(folder / "made-0.tfrecord") as ds:
         for first in range(0, len(records), size):
             yield ds, range(first, first + size), records[first : first + size]
 

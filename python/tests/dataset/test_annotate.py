@@ -279,7 +279,7 @@ def test_records_appended_to_a_column_of_float64(ds, tmp_path):
     more = [{"label": 1, "id": "a", "x": np.float32(0.1)}, {"label": 2, "id": "b"}]
     write(tmp_path, map(recmap.encode_example, more), name="more.tfrecord")
     files = [tmp_path / "made-0.tfrecord", tmp_path / "more.tfrecord"]
-    with recmap.open(files, index=ds.index_path, id="id", lift=["label"], progress=None) as grown:
+    with recmap.open(files, index=ds.index_path, id="id", lift=["label"]) as grown:
         found = grown.columns["x"]
         assert found.dtype == np.float64 and grown.verify()
         assert found.tolist() == [0.1] * COUNT + [float(np.float32(0.1)), None]
@@ -631,12 +631,11 @@ def test_ids_without_on(ds):
         ds.annotate({"score": {"x": 1}}, by="number")
 
 
-@pytest.mark.parametrize("missing", ["error", "null"])
-def test_rebuild_keeps_annotated_columns_with_nulls_from_being_lost(ds, tmp_path, missing):
+def test_rebuild_keeps_annotated_columns_with_nulls_from_being_lost(ds, tmp_path):
     """Nulls are also what a lifted column has for records without its feature."""
     ds.annotate({"score": {3: 0.5}, "lang": {5: "de"}}, by="number")
     with pytest.raises(recmap.FeatureError, match="columns 'score', 'lang'"):
-        recmap.open(tmp_path, index=ds.index_path, rebuild=True, missing_values=missing)
+        recmap.open(tmp_path, index=ds.index_path, rebuild=True)
     assert ds.where("score == 0.5").numbers.tolist() == [3]
 
 
@@ -682,12 +681,12 @@ def test_the_memory_of_a_rebuild_does_not_grow_with_the_records(tmp_path, unmark
     """Reading a whole column to choose a few records took 10 bytes a record."""
     count = 400_000
     shards = write(tmp_path, [b""] * count, shards=2)
-    with recmap.open(shards, progress=None) as ds:
+    with recmap.open(shards) as ds:
         ds.annotate({"score": np.arange(count)}, default=default)
         path = ds.index_path
     tracemalloc.start()
     with pytest.raises(recmap.FeatureError, match="column 'score'"):
-        recmap.open(shards, index=path, rebuild=True, progress=None)
+        recmap.open(shards, index=path, rebuild=True)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 3 << 20
@@ -697,25 +696,25 @@ def test_the_few_records_that_tell_are_found(tmp_path, unmarked):
     """One of them is enough, also if its value is the only one that is not the default."""
     count = 200_000
     shards = write(tmp_path, [b""] * count, shards=3)
-    with recmap.open(shards, progress=None) as ds:
+    with recmap.open(shards) as ds:
         ds.annotate({"score": {150_001: 7}}, by="number", default={"score": 0})
         path = ds.index_path
         first = ds.shards[0]["records"] + ds.shards[1]["records"]
     assert first < 150_001
     with pytest.raises(recmap.FeatureError, match="column 'score'"):
-        recmap.open(shards, index=path, rebuild=True, progress=None)
+        recmap.open(shards, index=path, rebuild=True)
     with pytest.warns(UserWarning, match="no record has the feature 'score'"):
-        recmap.open(shards[:2], index=path, rebuild=True, progress=None)
+        recmap.open(shards[:2], index=path, rebuild=True)
 
 
 def test_records_that_cannot_be_read_do_not_hide_those_that_tell(tmp_path, unmarked):
     shards = write(tmp_path, [{"n": i} for i in range(40)], shards=2)
-    with recmap.open(shards, progress=None) as ds:
+    with recmap.open(shards) as ds:
         path = ds.annotate({"score": np.arange(40) + 1}, default={"score": 0}).index_path
     with open(shards[0], "ab") as file:
         file.write(Path(shards[0]).read_bytes())
     with pytest.raises(recmap.FeatureError, match="column 'score'"):
-        recmap.open(shards, index=path, rebuild=True, progress=None)
+        recmap.open(shards, index=path, rebuild=True)
 
 
 @pytest.mark.parametrize("default", [{}, {"score": 0}])
@@ -781,7 +780,7 @@ def test_rebuild_builds_columns_whose_features_are_rare(tmp_path):
     write(tmp_path, records)
     defaults = {"rare": 3, "never": 0.5, "nan": float("nan"), "text": "none"}
     for _ in range(2):
-        with recmap.open(tmp_path, lift=defaults, progress=None, rebuild=True) as opened:
+        with recmap.open(tmp_path, lift=defaults, rebuild=True) as opened:
             assert opened.columns["rare"].sum() == 3 * (COUNT - 1) + 7
     with recmap.open(tmp_path, rebuild=True) as opened:
         assert set(opened.columns) == {"@length", *defaults}

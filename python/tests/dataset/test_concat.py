@@ -21,7 +21,7 @@ def make(folder, first, count, lift=("n",), shards=2, **more):
     for i in range(shards):
         begin, end = first + i * count // shards, first + (i + 1) * count // shards
         paths += write(folder, map(example, range(begin, end)), name=f"made-{i}.tfrecord")
-    return recmap.open(paths, id="id", lift=list(lift), progress=None, **more)
+    return recmap.open(paths, id="id", lift=list(lift), **more)
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_ids_of_several_features(tmp_path):
     a = make(tmp_path / "a", 0, 5)
     (tmp_path / "b").mkdir()
     path = write(tmp_path / "b", [recmap.encode_example({"key": b"k"})])
-    b = recmap.open(path, id="key", progress=None)
+    b = recmap.open(path, id="key")
     ds = recmap.concat([a, b])
     assert (ds.find("id-3"), ds.find("k")) == (3, 5)
     assert ds.find_many(["k", "id-0", "id-9"]).tolist() == [5, 0, -1]
@@ -93,7 +93,7 @@ def test_ids_of_several_features(tmp_path):
     assert "with the same id feature" in str(caught.value)
     assert len(ds.duplicates(by="content")) == 0
     (tmp_path / "c").mkdir()
-    without = recmap.open(write(tmp_path / "c", [b"x"]), progress=None)
+    without = recmap.open(write(tmp_path / "c", [b"x"]))
     with pytest.raises(ValueError, match="the index has no ids"):
         recmap.concat([a, without]).find("k")
 
@@ -181,7 +181,7 @@ def test_mixed_access_and_compression(tmp_path, access):
         data = file.read()
     with gzip.open(str(path) + ".gz", "wb") as file:
         file.write(data)
-    z = recmap.open(str(path) + ".gz", id="id", progress=None, shard_limit=1)
+    z = recmap.open(str(path) + ".gz", id="id", access=recmap.Reading(shard_limit=1))
     ds = recmap.concat([a, z, a])
     features = {"n": recmap.FixedLen()}
     for _ in range(2):

@@ -37,7 +37,7 @@ def test_views_outlive_the_data_set(made, payloads):
 def test_records_outlive_evicted_shards(tmp_path, access):
     payloads = [f"{i}".encode() * 50 for i in range(200)]
     paths = write(tmp_path, payloads, shards=20)
-    ds = recmap.open(paths, shard_limit=2, access=access)
+    ds = recmap.open(paths, access=recmap.Reading(access, shard_limit=2))
     kept = [ds[i] for i in range(len(ds))]
     expected = [payloads[i] for shard in range(20) for i in range(shard, 200, 20)]
     ds.close()
@@ -133,7 +133,10 @@ def test_unpickling_an_index_of_other_shards_raises(tmp_path):
     (other,) = write(folders[1], [b"a", b"b"])
     recmap.index(other, folders[2] / "b.rmx")
     os.rename(folders[2] / "b.rmx", path)
-    assert recmap.open(path, allow_absolute_paths=True).fingerprint == ds.fingerprint
+    assert (
+        recmap.open(path, access=recmap.Reading(allow_absolute_paths=True)).fingerprint
+        == ds.fingerprint
+    )
     for given in pickled:
         with pytest.raises(recmap.StaleIndexError, match="index has other shards now") as caught:
             pickle.loads(given)
@@ -283,7 +286,7 @@ def test_ctrl_c_stops_indexing(tmp_path):
         def progress(*_):
             signal.raise_signal(signal.SIGINT)
 
-        recmap.open(DIGITS, index=tmp_path / "x.rmx", progress=progress)
+        recmap.index(DIGITS, tmp_path / "x.rmx", progress=progress)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -20,7 +20,7 @@ def repeated(tmp_path):
     with recmap.Writer(tmp_path / "made.tfrecord") as writer:
         for record in RECORDS:
             writer.write(record)
-    with recmap.open(tmp_path / "made.tfrecord", id="id", progress=None) as ds:
+    with recmap.open(tmp_path / "made.tfrecord", id="id") as ds:
         yield ds
 
 
@@ -59,7 +59,7 @@ def test_wrong_arguments(repeated, tmp_path):
     with recmap.Writer(tmp_path / "plain.tfrecord") as writer:
         writer.write(b"x")
     with (
-        recmap.open(tmp_path / "plain.tfrecord", progress=None) as plain,
+        recmap.open(tmp_path / "plain.tfrecord") as plain,
         pytest.raises(ValueError, match="the index has no ids"),
     ):
         plain.duplicates("id")
@@ -89,7 +89,7 @@ def test_a_search_by_id_can_be_stopped_at_each_step(tmp_path):
     with recmap.Writer(tmp_path / "many.tfrecord") as writer:
         for i in range(60_000):
             writer.write({"id": i})
-    with recmap.open(tmp_path / "many.tfrecord", id="id", progress=None) as ds:
+    with recmap.open(tmp_path / "many.tfrecord", id="id") as ds:
         last = None
         assert not len(ds.duplicates("id", progress=stop))
         steps = len(asked)

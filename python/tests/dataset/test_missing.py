@@ -20,7 +20,7 @@ def records(tmp_path):
     examples = [{"label": i, "image/encoded": b"x", "tags": empty} for i in range(20)]
     examples[-1]["rare"] = 1
     write(tmp_path, examples)
-    with recmap.open(tmp_path / "made-0.tfrecord", progress=None) as ds:
+    with recmap.open(tmp_path / "made-0.tfrecord") as ds:
         yield ds
 
 
@@ -33,7 +33,7 @@ def many(tmp_path):
     examples = [{"label": i} for i in range(COUNT)]
     examples[RARE] |= {"rare": 1, "weight": 1}
     write(tmp_path, examples)
-    with recmap.open(tmp_path / "made-0.tfrecord", progress=None) as ds:
+    with recmap.open(tmp_path / "made-0.tfrecord") as ds:
         with pytest.raises(recmap.FeatureError):
             ds.parse([0], {"rare": recmap.VarLen()}, missing="error")
         yield ds
@@ -42,7 +42,7 @@ def many(tmp_path):
 @pytest.fixture
 def sequences(tmp_path):
     write(tmp_path, [recmap.encode_sequence_example({"id": 1}, {"frames": [[1], [2]]})] * 3)
-    with recmap.open(tmp_path / "made-0.tfrecord", progress=None) as ds:
+    with recmap.open(tmp_path / "made-0.tfrecord") as ds:
         yield ds
 
 
@@ -106,7 +106,7 @@ def test_a_rare_feature_is_not_a_mistake(records, missing):
 
 def test_damaged_records_do_not_hide_a_rare_feature(tmp_path):
     (path,) = write(tmp_path, [{"label": 1}, {"damaged": 1}, {"damaged": 1}, {"rare": 1}])
-    recmap.open(path, progress=None).close()
+    recmap.open(path).close()
     path.write_bytes(path.read_bytes().replace(b"damaged", b"DAMAGED"))
     with recmap.open(tmp_path / "made-0.rmx") as ds:
         with pytest.raises(recmap.CorruptRecordError):
@@ -134,7 +134,7 @@ def test_a_sample_says_how_many_records_it_has(tmp_path):
     rows = [{"a": 1}] * 1500
     rows[777] = {"b": 1}
     write(tmp_path, rows)
-    with recmap.open(tmp_path / "made-0.tfrecord", progress=None) as ds:
+    with recmap.open(tmp_path / "made-0.tfrecord") as ds:
         part = "A sample of 100 of the 1500 records has 'a'; ds.schema(sample=None) reads all."
         with pytest.raises(recmap.FeatureError) as caught:
             ds.parse([0], {"zzz": recmap.FixedLen((), "int64")})
@@ -147,7 +147,7 @@ def test_a_sample_says_how_many_records_it_has(tmp_path):
 
 def test_records_that_failed_say_nothing(tmp_path):
     write(tmp_path, [b"no example", b"nor this"])
-    ds = recmap.open(tmp_path / "made-0.tfrecord", progress=None)
+    ds = recmap.open(tmp_path / "made-0.tfrecord")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for feature in (recmap.VarLen(), recmap.FixedLen((), default=0)):
@@ -264,7 +264,7 @@ DROPPED = {  # every record fails, because something it needs has another name
 def test_a_wrong_name_does_not_drop_all_records(tmp_path, kind):
     write(tmp_path, [{"label": 1, "number": i} for i in range(20)])
     features = DROPPED[kind]
-    with recmap.open(tmp_path / "made-0.tfrecord", progress=None) as ds:
+    with recmap.open(tmp_path / "made-0.tfrecord") as ds:
         loader = recmap.Loader(ds, 5, features=features, on_bad_record="skip")
         for act in (
             lambda: next(iter(loader)),
@@ -280,7 +280,7 @@ def test_a_wrong_name_does_not_drop_all_records(tmp_path, kind):
 
 def test_damaged_first_records_do_not_hide_that_a_feature_is_rare(tmp_path):
     (path,) = write(tmp_path, [{"damaged": 1}] * 5 + [{"label": 1}] * 3000)
-    recmap.open(path, progress=None).close()
+    recmap.open(path).close()
     path.write_bytes(path.read_bytes().replace(b"damaged", b"DAMAGED"))
     features = {
         "rare": recmap.VarLen(),
@@ -300,7 +300,7 @@ def test_damaged_first_records_do_not_hide_that_a_feature_is_rare(tmp_path):
 def test_parse_ignores_that_other_shards_cannot_be_read(tmp_path):
     write(tmp_path, [{"label": 1}] * 10)
     write(tmp_path, [{"label": 1, "rare": 1}] * 10, name="other.tfrecord")
-    with recmap.open(tmp_path, progress=None) as ds:
+    with recmap.open(tmp_path) as ds:
         index = ds.index_path
     (tmp_path / "other.tfrecord").write_bytes(b"")
     with recmap.open(index) as ds, pytest.warns(UserWarning, match="'rare'"):
@@ -311,7 +311,7 @@ def test_a_sample_of_large_records_is_small(tmp_path, monkeypatch):
     write(tmp_path, [{"image": bytes(1000)}] * 500)
     monkeypatch.setattr("recmap._dataset.feature_names._SAMPLE_SIZE", 30_000)
     read = []
-    with recmap.open(tmp_path / "made-0.tfrecord", progress=None) as ds:
+    with recmap.open(tmp_path / "made-0.tfrecord") as ds:
         schema = recmap.Dataset._schema
         monkeypatch.setattr(
             recmap.Dataset,
@@ -362,14 +362,14 @@ def test_a_feature_with_a_default_may_be_missing(records):
 def test_a_feature_of_the_last_record_is_not_a_mistake(tmp_path):
     write(tmp_path, [{"label": 0}] * 20000)
     write(tmp_path, [{"label": 0, "reward": 1}], name="z.tfrecord")
-    with recmap.open(tmp_path, progress=None) as ds:
+    with recmap.open(tmp_path) as ds:
         batch = ds.parse([0], {"reward": recmap.VarLen()}, missing="error")
         assert not batch["reward"].lengths.sum()
 
 
 def test_a_sample_finds_what_is_regular(tmp_path):
     write(tmp_path, [{"label": 0, **({"tenth": 1} if i % 10 == 5 else {})} for i in range(10000)])
-    with recmap.open(tmp_path / "made-0.tfrecord", progress=None) as ds:
+    with recmap.open(tmp_path / "made-0.tfrecord") as ds:
         batch = ds.parse([0], {"tenth": recmap.VarLen()}, missing="error")
         assert not batch["tenth"].lengths.sum()
 
@@ -395,7 +395,7 @@ def test_a_store_that_fails_is_not_a_missing_feature(tmp_path):
 
     with ObjectServer(tmp_path) as server:
         options, url = server.options(), "s3://bucket/made-0.tfrecord"
-        ds = recmap.open(url, index=tmp_path / "a.rmx", storage_options=options, progress=None)
+        ds = recmap.open(url, index=tmp_path / "a.rmx", storage=recmap.Storage(options=options))
         server.faults.append(on_object(fail_after_the_first))
         with pytest.raises(recmap.StorageError, match="403"):
             ds.parse([0], {"rare": recmap.VarLen()}, missing="error")

@@ -343,13 +343,12 @@ def test_the_advice_to_lift_a_column_works(tmp_path, lift, absolute):
     with recmap.Writer(shard) as writer:
         writer.write(recmap.encode_example({"n": 1}))
     recmap.open(shard, index=index).close()
-    missing = "null" if lift == ["x"] else "error"
     with pytest.raises(recmap.StaleIndexError, match="no column 'x'") as raised:
-        recmap.open(shard, index=index, lift=lift, missing_values=missing)
+        recmap.open(shard, index=index, lift=lift)
     code = raised.value.advice.partition("to add it, and keep all else: ")[2]
     assert ("allow_absolute_paths=True" in code) == absolute
     eval(code, {"recmap": recmap}).close()
-    with recmap.open(shard, index=index, lift=lift, missing_values=missing) as lifted:
+    with recmap.open(shard, index=index, lift=lift) as lifted:
         assert listed(lifted.columns["x"]) == [None if lift == ["x"] else next(iter(lift.values()))]
 
 
@@ -367,8 +366,10 @@ def test_missing_features(tmp_path):
     with pytest.raises(recmap.FeatureError, match="no value of lifted feature"):
         recmap.open(tmp_path / "a.tfrecord", lift=["n"], **paths)
     with pytest.raises(ValueError, match="missing"):
-        recmap.open(tmp_path / "a.tfrecord", lift=["n"], missing="skip", **paths)
-    ds = recmap.open(tmp_path / "a.tfrecord", lift=["n"], missing_values="null", **paths)
+        recmap.index(tmp_path / "a.tfrecord", lift=["n"], missing_values="skip")
+    ds = recmap.open(
+        recmap.index(tmp_path / "a.tfrecord", paths["index"], lift=["n"], missing_values="null")
+    )
     assert listed(ds.columns["n"]) == [None, 1, None, 3]
     again = recmap.open(tmp_path / "a.tfrecord", lift=["n"], rebuild=True, **paths)
     assert listed(again.columns["n"]) == [None, 1, None, 3]
@@ -380,6 +381,7 @@ def test_missing_features(tmp_path):
     assert listed(bare.lift(["n"], missing_values="null").columns["n"]) == [None, 1, None, 3]
 
 
+@pytest.mark.filterwarnings("ignore:.*until recmap 2.0:DeprecationWarning")
 def test_nulls_need_lifted_columns(tmp_path):
     """Those of an existing index count, because shards may be appended, or the index rebuilt."""
     shards = write_shards(tmp_path, [{"n": 1}, {"x": 1}, {"n": 3}], shards=3)
@@ -730,7 +732,7 @@ def test_copies_can_be_changed(model):
 def test_a_column_of_only_nulls_has_no_type(tmp_path):
     write(tmp_path / "a.tfrecord", 0, COUNT)
     with pytest.warns(UserWarning, match="all have null"):
-        ds = recmap.open(tmp_path / "a.tfrecord", lift=["x"], missing_values="null")
+        ds = recmap.open(recmap.index(tmp_path / "a.tfrecord", lift=["x"], missing_values="null"))
     column = ds.columns["x"]
     assert "x: none" in repr(ds.columns) and ds.info["columns"][1]["type"] == "none"
     assert listed(column) == [None] * COUNT and column.dtype == np.float32

@@ -30,7 +30,7 @@ def test_features_of_a_regular_data_set(tmp_path):
     """Every fourth record has "a", and the next one "caption": a sample needs both kinds."""
     extra = {0: {"a": 1}, 1: {"caption": b"x"}}
     write(tmp_path, [{"label": i, **extra.get(i % 4, {})} for i in range(4000)])
-    with recmap.open(tmp_path / "made-0.tfrecord", progress=None) as ds:
+    with recmap.open(tmp_path / "made-0.tfrecord") as ds:
         features = ds.features()
         assert isinstance(features["a"], recmap.VarLen)
         assert isinstance(features["caption"], recmap.VarLen)

@@ -73,7 +73,7 @@ def test_an_index_elsewhere(labelled, tmp_path):
     labelled[:3].save(path)
     with pytest.raises(recmap.InvalidError, match="outside its own folder"):
         recmap.open(path)
-    assert len(recmap.open(path, allow_absolute_paths=True)) == 3
+    assert len(recmap.open(path, access=recmap.Reading(allow_absolute_paths=True))) == 3
     assert len(recmap.open(path, index=labelled.index_path)) == 3
 
 
@@ -139,7 +139,14 @@ def test_a_selection_allows_no_shards_elsewhere(labelled, tmp_path):
         ds[:3].save(path.with_name("view.rmv"))
     with pytest.raises(recmap.InvalidError, match="outside"):
         recmap.open(path.with_name("view.rmv"))
-    assert len(recmap.open(path.with_name("view.rmv"), allow_absolute_paths=True)) == 3
+    assert (
+        len(
+            recmap.open(
+                path.with_name("view.rmv"), access=recmap.Reading(allow_absolute_paths=True)
+            )
+        )
+        == 3
+    )
 
 
 def test_hostile_files(labelled, tmp_path):

@@ -9,7 +9,7 @@ import recmap
 
 def test_progress_callable_is_called(copied_digits):
     calls = []
-    recmap.open(copied_digits, progress=lambda *call: calls.append(call))
+    recmap.index(copied_digits, progress=lambda *call: calls.append(call))
     for done, total, records, path in calls:
         assert 0 <= done <= total and records <= 1797 and isinstance(path, str)
 

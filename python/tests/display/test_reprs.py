@@ -12,7 +12,7 @@ def parse(folder, features, *records):
     with recmap.Writer(folder / "made.tfrecord") as writer:
         for record in records:
             writer.write(record)
-    return recmap.open(folder / "made.tfrecord", progress=None).parse(slice(None), features)
+    return recmap.open(folder / "made.tfrecord").parse(slice(None), features)
 
 
 def test_batches(digits):
@@ -52,7 +52,7 @@ def test_batches_of_rows(tmp_path):
     features = {"tokens": recmap.Sliced((), "int64")}
     with recmap.Writer(tmp_path / "made.tfrecord") as writer:
         writer.write({"tokens": [1, 2, 3, 4]})
-    ds = recmap.open(tmp_path / "made.tfrecord", count=["tokens"], progress=None)
+    ds = recmap.open(tmp_path / "made.tfrecord", count=["tokens"])
     order = recmap.Chunked(ds.counts["tokens"], 2)
     assert repr(order) == "<recmap.Chunked of 2 rows: records 1, seed 0, size 2>"
     batch = next(iter(recmap.Loader(ds, 2, order=order, features=features)))

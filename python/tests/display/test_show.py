@@ -55,7 +55,7 @@ def written(folder, *records):
     with recmap.Writer(folder / "made.tfrecord") as writer:
         for record in records:
             writer.write(record)
-    return recmap.open(folder / "made.tfrecord", progress=None)
+    return recmap.open(folder / "made.tfrecord")
 
 
 def test_a_view_in_a_terminal(tmp_path, capsys):
@@ -223,7 +223,7 @@ def test_records_are_chosen_by_number(digits, capsys, items, numbers):
 
 def test_damaged_records_say_so(copied_digits, capsys):
     path = sorted(copied_digits.glob("*.tfrecord"))[0]
-    ds = recmap.open(copied_digits, progress=None)
+    ds = recmap.open(copied_digits)
     data = bytearray(path.read_bytes())
     data[30] ^= 1
     path.write_bytes(data)

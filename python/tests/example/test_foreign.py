@@ -46,7 +46,7 @@ FEATURES = {
 @pytest.fixture(params=KINDS)
 def foreign(request, tmp_path):
     write(tmp_path, [KINDS[request.param]] * 4)
-    with recmap.open(tmp_path / "made-0.tfrecord", progress=None) as ds:
+    with recmap.open(tmp_path / "made-0.tfrecord") as ds:
         yield request.param, ds
 
 
@@ -87,7 +87,7 @@ def test_tables_show_the_bytes(foreign, capsys):
 def test_records_without_features_are_examples(tmp_path):
     context = held(1, b"")
     write(tmp_path, [b"", context, held(2, b""), context + held(2, b""), EXAMPLE + b"\x18\x01"])
-    with recmap.open(tmp_path / "made-0.tfrecord", progress=None) as ds:
+    with recmap.open(tmp_path / "made-0.tfrecord") as ds:
         column = ds.parse(range(5), {"x": recmap.VarLen("int64")})["x"]
         assert column.lengths.tolist() == [0, 0, 0, 0, 1]
         assert [bool(recmap.decode_example(record)) for record in ds] == [False] * 4 + [True]
@@ -97,7 +97,7 @@ def test_an_empty_list_of_another_kind_is_empty(tmp_path):
     empty = [held(1, held(1, held(1, b"x") + held(2, held(kind, b"")))) for kind in (1, 2, 3)]
     write(tmp_path, [*empty, EXAMPLE])
     features = {"x": recmap.VarLen("int64"), "y": recmap.FixedLenSequence((), "int8", key="x")}
-    with recmap.open(tmp_path / "made-0.tfrecord", progress=None) as ds:
+    with recmap.open(tmp_path / "made-0.tfrecord") as ds:
         batch = ds.parse(range(4), features)
         assert batch["x"].tolist() == [[], [], [], [3]]
         assert batch["y"].tolist() == [[0], [0], [0], [3]]
@@ -109,7 +109,7 @@ def test_an_empty_list_of_another_kind_is_empty(tmp_path):
 def test_an_empty_list_of_another_kind_counts_as_no_elements(tmp_path):
     write(tmp_path, [held(1, held(1, held(1, b"x") + held(2, held(2, b""))))])
     with pytest.warns(UserWarning, match="all counts are 0"):
-        made = recmap.open(tmp_path / "made-0.tfrecord", count={"x": "uint8"}, progress=None)
+        made = recmap.open(tmp_path / "made-0.tfrecord", count={"x": "uint8"})
     assert made.counts["x"].tolist() == [0]
 
 
@@ -120,5 +120,5 @@ def test_shards_that_are_compressed_twice(tmp_path, outer, inner):
     made = tmp_path / "made-0.tfrecord"
     made.write_bytes(outer(inner(made.read_bytes())))
     with pytest.raises(recmap.CorruptRecordError, match="compressed twice") as caught:
-        recmap.open(made, progress=None)
+        recmap.open(made)
     assert "decompress it once" in caught.value.advice

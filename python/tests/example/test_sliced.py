@@ -93,7 +93,7 @@ def documents(tmp_path_factory):
     for shard in range(3):
         first = shard * DOCUMENTS // 3
         write(folder, records[first : first + DOCUMENTS // 3], name=f"made-{shard}.tfrecord")
-    with recmap.open(folder / "made-*.tfrecord", progress=None) as ds:
+    with recmap.open(folder / "made-*.tfrecord") as ds:
         yield ds
 
 
@@ -399,7 +399,7 @@ def test_a_feature_that_a_record_has_twice(tmp_path):
 
     first, last = packed_ints([1, 2]), packed_ints([3, 4, 5])
     write(tmp_path, [record(first, last), record(last, b"")])
-    with recmap.open(tmp_path / "made-0.tfrecord", progress=None) as ds:
+    with recmap.open(tmp_path / "made-0.tfrecord") as ds:
         (batch,) = load(ds, recmap.Packed([3, 0], 3))
         assert batch["tokens"].tolist() == [[3, 4, 5]]
         with pytest.raises(recmap.FeatureError, match="'tokens' is missing") as error:
@@ -502,7 +502,7 @@ def test_huge_counts_of_a_stale_index(documents):
 def damaged(tmp_path):
     write(tmp_path, [record_of(i) for i in range(DOCUMENTS)])
     path = tmp_path / "made-0.tfrecord"
-    with recmap.open(path, progress=None) as ds:
+    with recmap.open(path) as ds:
         flip(path, path.read_bytes().index(b"doc 9") + 20)
         yield ds
 
@@ -546,7 +546,7 @@ def test_long_records(tmp_path, access):
         example(frames=field(1, body), tokens=packed_ints(tokens[:20_000])),
     ]
     write(tmp_path, records)
-    ds = recmap.open(tmp_path / "made-0.tfrecord", access=access, progress=None)
+    ds = recmap.open(tmp_path / "made-0.tfrecord", access=access)
     counts = [300_000, 9, 20_000]
     order = recmap.Chunked(counts, 1000, documents="stored", seed=1)
     batches = recmap.Loader(ds, 3, order=order, features={"tokens": recmap.Sliced()})

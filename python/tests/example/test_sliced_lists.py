@@ -133,7 +133,7 @@ def frames_of(order, positions):
 
 
 def test_the_index_counts_steps(episodes):
-    ds = recmap.open(episodes, count=["frame"], progress=None)
+    ds = recmap.open(episodes, count=["frame"])
     assert (ds.counts["frame"] == STEPS).all()
 
 
@@ -141,7 +141,7 @@ def test_the_index_counts_steps(episodes):
 @pytest.mark.parametrize("kind", ORDERS)
 def test_rows_are_those_of_the_model(episodes, kind, access):
     order = ORDERS[kind]
-    ds = recmap.open(episodes, access=access, count=["frame"], progress=None)
+    ds = recmap.open(episodes, access=access, count=["frame"])
     context = CONTEXT if kind == "windows" else {}
     loader = recmap.Loader(ds, 16, order=order, features=context, feature_lists=LISTS, threads=2)
     done = 0
@@ -169,7 +169,7 @@ def read_one(tmp_path, lists, count=4, name="reward", size=2):
     """Rows of a record with these lists, which is said to have `count` steps."""
     body = b"".join(entry(key, steps) for key, steps in lists.items())
     write(tmp_path, [field(2, body)])
-    ds = recmap.open(tmp_path / "made-0.tfrecord", progress=None, rebuild=True)
+    ds = recmap.open(tmp_path / "made-0.tfrecord", rebuild=True)
     order = recmap.Chunked([count], size, documents="stored", last="pad")
     feature_lists = {name: LISTS[name]}
     loader = recmap.Loader(ds, 8, order=order, feature_lists=feature_lists, missing="ignore")

@@ -54,7 +54,7 @@ RECORDS = {
 
 
 def open_remote(server, name="index", **more):
-    options = {"storage_options": server.options(), "progress": None, **more}
+    options = {"storage": recmap.Storage(options=server.options()), **more}
     return recmap.open("s3://bucket/*", index=server.folder / f"{name}.rmx", **options)
 
 
@@ -75,7 +75,7 @@ def open_long(request, tmp_path):
             with open(path, "rb") as shard, gzip.open(f"{path}.gz", "wb", 1) as compressed:
                 compressed.write(shard.read())
             path, access = f"{path}.gz", "map"
-        return recmap.open(path, access=access, progress=None)
+        return recmap.open(path, access=access)
 
     return open_records
 
@@ -282,10 +282,10 @@ def batches_of(ds, order, spec):
 )
 def test_rows_of_remote_records_are_those_of_local_ones(name, order, spec, cached, tmp_path):
     path = write_remote(tmp_path, RECORDS[name])
-    more = {"cache": tmp_path / "cache"} if cached else {}
+    more = {"storage": recmap.Storage(cache=tmp_path / "cache")} if cached else {}
     with ObjectServer(tmp_path) as server, open_remote(server, **more) as remote:
         found = batches_of(remote, order, spec)
-    with recmap.open(path, index=tmp_path / "local.rmx", progress=None) as local:
+    with recmap.open(path, index=tmp_path / "local.rmx") as local:
         assert found == batches_of(local, order, spec)
 
 
@@ -296,7 +296,7 @@ def test_rows_of_remote_records_are_those_of_local_ones(name, order, spec, cache
 def read_once(tmp_path):
     """A data set of one long record, of which rows have been read; its shard; and the order."""
     (path,) = write(tmp_path, RECORDS["examples"][:1])
-    ds = recmap.open(path, access="read", progress=None)
+    ds = recmap.open(path, access="read")
     order = recmap.Chunked(COUNTS[:1], WIDTH, seed=1)
     assert load(ds, order) == 0
     return ds, path, order
@@ -339,7 +339,7 @@ def test_a_value_that_does_not_fit(tmp_path):
     tokens = np.arange(COUNT) % 1000
     tokens[70_000] = 2**20
     write(tmp_path, [record_of(tokens)])
-    ds = recmap.open(tmp_path / "made-0.tfrecord", access="read", progress=None)
+    ds = recmap.open(tmp_path / "made-0.tfrecord", access="read")
     order = recmap.Chunked(COUNTS[:1], WIDTH, seed=1)
     assert order.position_of(0, 70_000 // WIDTH) > 1
     features = {"tokens": recmap.Sliced((), "int16")}
@@ -365,7 +365,7 @@ def test_a_mapped_shard_that_is_truncated(tmp_path, name):
     order = recmap.Chunked(COUNTS[:1], WIDTH, seed=1)
     features = {name: FEATURES[name]}
     size = COUNT if name == "raw" else os.path.getsize(path) - COUNT
-    with recmap.open(path, guard=True, progress=None) as ds:
+    with recmap.open(path, access=recmap.Reading(guard=True)) as ds:
         for _ in recmap.Loader(ds, 5, order=order, features=features):
             pass
         os.truncate(path, size)

@@ -38,7 +38,7 @@ def test_table_of_records(made, payloads):
 
 
 def test_tables_outlive_the_data_set(digits_index, copied_digits):
-    ds = recmap.open(copied_digits, progress=None)
+    ds = recmap.open(copied_digits)
     expected = [bytes(record) for record in ds[:10]]
     table = recmap.arrow.table(ds.gather(range(10)))
     ds.close()
@@ -58,7 +58,7 @@ def test_tensors(digits):
 def test_sequences_become_lists(tmp_path):
     records = [recmap.encode_example({"tokens": list(range(i))}) for i in range(1, 5)]
     write(tmp_path, records)
-    ds = recmap.open(tmp_path, progress=None)
+    ds = recmap.open(tmp_path)
     features = {"tokens": recmap.FixedLenSequence((), default=-1)}
     for tensor in (None, recmap.arrow.lists):
         table = recmap.arrow.table(ds.parse(range(4), features), tensor=tensor)

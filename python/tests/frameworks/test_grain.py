@@ -44,7 +44,7 @@ ALL_KINDS = {
 @pytest.fixture
 def examples(tmp_path):
     write(tmp_path, [recmap.encode_example(example(i)) for i in range(50)])
-    with recmap.open(tmp_path, progress=None) as ds:
+    with recmap.open(tmp_path) as ds:
         yield ds
 
 

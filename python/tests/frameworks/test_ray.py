@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import recmap
 from conftest import KEPT, flip, kept_of, text_index, write
+from recmap._index.build import IndexArguments
 
 ray = pytest.importorskip("ray")
 pytest.importorskip("ray.data", exc_type=ImportError)
@@ -129,7 +130,7 @@ def test_resumes_from_a_position(made, payloads):
 
 def test_counting_rows_reads_no_shard(tmp_path, payloads):
     paths = write(tmp_path, payloads)
-    source = recmap.ray.Datasource(recmap.open(tmp_path, progress=None))
+    source = recmap.ray.Datasource(recmap.open(tmp_path))
     paths[0].unlink()
     assert read(source).count() == len(payloads)
 
@@ -202,12 +203,12 @@ def test_index_gives_nulls(tmp_path):
 def test_index_reads_with_a_filesystem(copied_digits):
     fs = pytest.importorskip("fsspec").filesystem("file")
     source, path = f"file://{copied_digits}/*.tfrecord", copied_digits / "x.rmx"
-    recmap.index(source, path, id="id", fs=fs, progress=None)
+    recmap.index(source, path, id="id", storage=recmap.Storage(fs=fs), progress=None)
     local = path.read_bytes()
     path.unlink()
-    assert recmap.ray.index(source, path, id="id", fs=fs) == str(path)
+    assert recmap.ray.index(source, path, id="id", storage=recmap.Storage(fs=fs)) == str(path)
     assert path.read_bytes() == local
-    with recmap.open(path, fs=fs, allow_urls=True) as ds:
+    with recmap.open(path, storage=recmap.Storage(fs=fs, allow_urls=True)) as ds:
         assert len(ds) == 1797 and ds.find("digit-00042") == 42
 
 
@@ -217,7 +218,11 @@ def test_index_needs_a_filesystem_that_can_be_pickled(copied_digits):
             raise TypeError("cannot be pickled")
 
     with pytest.raises(TypeError, match="cannot be pickled"):
-        recmap.ray.index(f"{copied_digits}/*.tfrecord", copied_digits / "x.rmx", fs=Unpicklable())
+        recmap.ray.index(
+            f"{copied_digits}/*.tfrecord",
+            copied_digits / "x.rmx",
+            storage=recmap.Storage(fs=Unpicklable()),
+        )
     assert [path for path in copied_digits.iterdir() if path.suffix != ".tfrecord"] == []
 
 
@@ -276,7 +281,8 @@ def test_index_supports_framings_and_text_indexes(kind, tmp_path, payloads, plug
 
 def test_index_has_all_arguments_of_the_local_one():
     local, own = (inspect.signature(index).parameters for index in (recmap.index, recmap.ray.index))
-    assert set(own) == set(local) | {"options"}
+    passed = set(IndexArguments.__annotations__)
+    assert set(own) - {"arguments"} | passed == set(local) | {"options"}
 
 
 def test_index_of_many_shards(tmp_path, payloads):

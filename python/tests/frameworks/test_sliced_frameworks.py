@@ -36,7 +36,7 @@ def documents(tmp_path_factory):
         for i, count in enumerate(COUNTS)
     ]
     write(folder, records)
-    with recmap.open(folder / "made-0.tfrecord", progress=None) as ds:
+    with recmap.open(folder / "made-0.tfrecord") as ds:
         yield ds
 
 

@@ -265,7 +265,7 @@ def test_where_reads_what_spark_would_keep(spark, written, expression, condition
 def test_where_selects_within_a_selection_and_leaves_nulls_out(spark, tmp_path):
     rows = spark.range(40, numPartitions=1).selectExpr("id", "if(id % 4 = 0, null, id % 4) as part")
     folder = save(rows, tmp_path / "o", lift="part", missing_values="null")
-    with recmap.open(next(folder.glob("*.rmx")), progress=None) as ds:
+    with recmap.open(next(folder.glob("*.rmx"))) as ds:
         ds[5:].save(folder / "late.rmv")
     frame = reader(spark, where="part != 1").schema("id long").load(str(folder / "late.rmv"))
     assert [row.id for row in frame.collect()] == [i for i in range(5, 40) if i % 4 in (2, 3)]
@@ -302,7 +302,7 @@ def test_tasks_get_only_the_positions_of_where(written):
     source = recmap.spark.TFRecord(options)
     parts = source.reader(types.StructType.fromDDL("n long")).partitions()
     assert [len(part.positions) for part in parts] == [25] * 4
-    with recmap.open(options["path"], progress=None) as ds:
+    with recmap.open(options["path"]) as ds:
         numbers = ds.where("label == 3").numbers
     assert np.array_equal(np.concatenate([part.positions for part in parts]), numbers)
 
@@ -382,7 +382,7 @@ def test_decimals_and_the_advice_for_nulls(spark, tmp_path):
     folder = save(frame.coalesce(1), tmp_path / "out")
     back = reader(spark).schema("d decimal(2, 2), id long").load(str(folder))
     assert back.orderBy("id").collect() == frame.orderBy("id").collect()
-    with pytest.raises(Exception, match=r'with `.option\("missing", "null"\)`') as caught:
+    with pytest.raises(Exception, match=r'with `.option\("missing_values", "null"\)`') as caught:
         save(frame.coalesce(1), tmp_path / "b", lift="d")
     assert '.option("lift", "d=DEFAULT")' in str(caught.value)
     save(frame.coalesce(1), tmp_path / "b", lift="d", missing_values="null")
@@ -666,9 +666,16 @@ def test_shards_in_a_bucket(spark, tmp_path):
         options = {name: str(value).lower() for name, value in server.options().items()}
         url = f"s3://{DIGITS.name}/digits-*.tfrecord"
         path = recmap.spark.index(
-            spark, url, tmp_path / "a.rmx", id="id", storage_options=options, progress=None
+            spark,
+            url,
+            tmp_path / "a.rmx",
+            id="id",
+            storage=recmap.Storage(options=options),
+            progress=None,
         )
-        recmap.index(url, tmp_path / "b.rmx", id="id", storage_options=options, progress=None)
+        recmap.index(
+            url, tmp_path / "b.rmx", id="id", storage=recmap.Storage(options=options), progress=None
+        )
         assert (tmp_path / "a.rmx").read_bytes() == (tmp_path / "b.rmx").read_bytes()
         del options["anonymous"]
         recmap.spark.index(
@@ -676,14 +683,15 @@ def test_shards_in_a_bucket(spark, tmp_path):
             url,
             tmp_path / "c.rmx",
             id="id",
-            storage_options=options,
-            credentials=lambda: {"key": "KEY", "secret": "SECRET"},
+            storage=recmap.Storage(
+                options=options, credentials=lambda: {"key": "KEY", "secret": "SECRET"}
+            ),
             progress=None,
         )
         assert (tmp_path / "c.rmx").read_bytes() == (tmp_path / "a.rmx").read_bytes()
         options["anonymous"] = "true"
         storage = {f"storage.{name}": value for name, value in options.items()}
-        with recmap.open(path, storage_options=options, allow_urls=True) as ds:
+        with recmap.open(path, storage=recmap.Storage(options=options, allow_urls=True)) as ds:
             expected = sorted(records_of(ds))
         source = {"recordType": "ByteArray", "partitions": "3", **storage}
         with pytest.raises(Exception, match=r'set .option\("allow_urls", "true"\)'):

@@ -140,7 +140,7 @@ def test_executors_refuse_an_index_that_was_replaced(tmp_path):
 
 def test_a_selection_of_an_index_elsewhere_is_refused(tmp_path):
     _, path = index_elsewhere(tmp_path)
-    with recmap.open(path, allow_absolute_paths=True) as ds:
+    with recmap.open(path, access=recmap.Reading(allow_absolute_paths=True)) as ds:
         ds[:1].save(tmp_path / "a.rmv")
     with pytest.raises(recmap.InvalidError, match="allow_absolute_paths") as caught:
         records_read(tmp_path / "a.rmv")
@@ -153,7 +153,7 @@ def test_an_index_of_urls_needs_the_option_or_its_shards(tmp_path):
     with ObjectServer(DIGITS.parent) as server:
         options = {f"storage.{name}": str(v).lower() for name, v in server.options().items()}
         url, path = f"s3://{DIGITS.name}/digits-*.tfrecord", tmp_path / INDEX_NAME
-        recmap.index(url, path, storage_options=server.options(), progress=None)
+        recmap.index(url, path, storage=recmap.Storage(options=server.options()), progress=None)
         before = len(server.requests)
         for refused in ({}, {"allow_absolute_paths": "true"}):
             with pytest.raises(recmap.InvalidError, match="in a remote store\n") as caught:
@@ -241,7 +241,7 @@ def test_appending_to_an_index_with_nulls(tmp_path, build, first):
 
 def test_appending_needs_the_columns_without_nulls(tmp_path):
     write(tmp_path, [{"score": [0]}])
-    recmap.open(tmp_path, lift=["score"], progress=None).close()
+    recmap.open(tmp_path, lift=["score"]).close()
     with pytest.raises(ValueError, match="the index needs the column 'score'"):
         append_rows(tmp_path, types.StructType([types.StructField("x", types.LongType())]), [])
 
@@ -253,15 +253,20 @@ NAMED = types.StructType([*SCORES.fields, types.StructField("x", types.LongType(
 def test_missing_values_of_lifted_columns_are_nulls_on_request(tmp_path):
     with pytest.raises(recmap.FeatureError, match='no value of lifted feature "score"'):
         append_rows(tmp_path / "a", SCORES, ROWS, lift="score")
-    with pytest.raises(ValueError, match="option missing must be one of error, null, not 'drop'"):
-        append_rows(tmp_path / "a", SCORES, ROWS, lift="score", missing="drop")
+    with pytest.raises(ValueError, match="option missing_values must be one of error, null"):
+        append_rows(tmp_path / "a", SCORES, ROWS, lift="score", missing_values="drop")
     append_rows(tmp_path / "b", SCORES, ROWS, lift="score", missing_values="null")
     append_rows(tmp_path / "b", SCORES, ROWS[::-1])
     with recmap.open(index_of(tmp_path / "b")) as ds:
         assert ds.columns["score"].tolist() == [1, None, None, 1]
     path = tmp_path / "again.rmx"
     recmap.index(tmp_path / "b", path, lift=["score"], missing_values="null", progress=None)
-    assert recmap.open(path, allow_absolute_paths=True).columns["score"].mask.sum() == 2
+    assert (
+        recmap.open(path, access=recmap.Reading(allow_absolute_paths=True))
+        .columns["score"]
+        .mask.sum()
+        == 2
+    )
 
 
 def advice_of(call, error=recmap.FeatureError):
@@ -287,10 +292,12 @@ def run_code(advice):
 def test_advice_for_nulls_names_options(tmp_path, rows):
     advice = advice_of(lambda: append_rows(tmp_path, SCORES, rows, lift="score"))
     options = options_in(advice)
-    assert options == {"lift": "score=DEFAULT", "missing": "null"}, advice
-    assert "={" not in advice and "missing=" not in advice
+    assert options == {"lift": "score=DEFAULT", "missing_values": "null"}, advice
+    assert "={" not in advice and "missing_values=" not in advice
     append_rows(tmp_path / "a", SCORES, rows, lift=options["lift"].replace("DEFAULT", "0"))
-    append_rows(tmp_path / "b", SCORES, rows, lift="score", missing=options["missing"])
+    append_rows(
+        tmp_path / "b", SCORES, rows, lift="score", missing_values=options["missing_values"]
+    )
 
 
 @pytest.mark.parametrize("rows", [ROWS, ROWS[::-1]])
@@ -300,7 +307,7 @@ def test_advice_for_nulls_that_are_appended_can_be_followed(tmp_path, rows, inde
     folder, index = first / "out", {name: str(first / value) for name, value in index.items()}
     append_rows(folder, SCORES, [{"score": 1}], lift="score", **index)
     advice = advice_of(lambda: append_rows(folder, SCORES, rows, **index))
-    assert options_in(advice) == {"missing": "null"}, advice
+    assert options_in(advice) == {"missing_values": "null"}, advice
     shutil.copytree(first, copy)
     append_rows(folder, SCORES, rows, **index, **options_in(advice))
     run_code(advice.replace(str(first), str(copy)))

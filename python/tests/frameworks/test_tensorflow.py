@@ -85,7 +85,7 @@ THEIRS = {
 @pytest.fixture
 def examples(tmp_path):
     write(tmp_path, RECORDS)
-    with recmap.open(tmp_path, progress=None) as ds:
+    with recmap.open(tmp_path) as ds:
         yield ds
 
 
@@ -144,7 +144,7 @@ def test_lengths_need_a_name_of_their_own(examples):
 
 def test_lengths_of_joined_loaders(tmp_path):
     write(tmp_path, RECORDS)
-    examples = recmap.open(tmp_path, id="name", index=tmp_path / "ids.rmx", progress=None)
+    examples = recmap.open(tmp_path, id="name", index=tmp_path / "ids.rmx")
     joined = recmap.join({"all": examples, "few": examples[:10]})
     features = {"all": {"padded": OURS["padded"]}, "few": {"number": OURS["number"]}}
     (batch,) = recmap.tensorflow.dataset(recmap.JoinedLoader(joined, 10, features=features))
@@ -178,7 +178,7 @@ def test_elements_match_their_spec(examples, last, features):
 @pytest.mark.parametrize("dtype", ["int32", "uint8", "bool", "float16", "bfloat16", "float64"])
 def test_elements_of_other_types(tmp_path, dtype):
     write(tmp_path, [recmap.encode_example({"x": i % 2, "y": i / 2}) for i in range(5)])
-    ds = recmap.open(tmp_path, progress=None)
+    ds = recmap.open(tmp_path)
     key = "y" if "float" in dtype else "x"
     loader = recmap.Loader(ds, 5, features={"c": recmap.FixedLen((), dtype, key=key)})
     (batch,) = recmap.tensorflow.dataset(loader)
@@ -408,7 +408,7 @@ def test_transform_needs_a_signature(digits):
 
 
 def test_errors_contain_the_message_of_the_loader(copied_digits):
-    ds = recmap.open(copied_digits, progress=None)
+    ds = recmap.open(copied_digits)
     loader = recmap.Loader(ds, 100, features={"nothing": recmap.FixedLen()})
     with pytest.raises(tf.errors.OpError, match=r"FeatureError: .*'nothing' is missing"):
         list(recmap.tensorflow.dataset(loader))
@@ -483,8 +483,8 @@ def test_urls_are_read_after_tensorflow_was_imported(tmp_path):
     """TensorFlow exports functions with the names of OpenSSL's, which libcurl calls."""
     program = (
         "import tensorflow, recmap\n"
-        "options = {'timeout': 1}\n"
-        "try: recmap.open('https://127.0.0.1:1/x', index='x.rmx', storage_options=options)\n"
+        "storage = recmap.Storage(options={'timeout': 1})\n"
+        "try: recmap.open('https://127.0.0.1:1/x', index='x.rmx', storage=storage)\n"
         "except (recmap.StorageError, recmap.UnsupportedError): print('refused')\n"
     )
     ended = subprocess.run(

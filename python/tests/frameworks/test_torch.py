@@ -67,7 +67,7 @@ def varied(tmp_path):
                     "text": b"text %d" % i,
                 }
             )
-    return recmap.open(tmp_path / "varied.tfrecord", progress=None)
+    return recmap.open(tmp_path / "varied.tfrecord")
 
 
 VARIED = {

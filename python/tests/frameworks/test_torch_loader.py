@@ -62,7 +62,7 @@ def test_batches_without_features_and_of_sequences(digits, tmp_path):
     with recmap.Writer(tmp_path / "x.tfrecord") as writer:
         for i in range(3):
             writer.write(recmap.encode_sequence_example({"id": i}, {"step": [[1]] * i}))
-    ds = recmap.open(tmp_path / "x.tfrecord", progress=None)
+    ds = recmap.open(tmp_path / "x.tfrecord")
     lists = {"step": recmap.FixedLenSequence()}
     context, steps = next(
         iter(recmap.torch.Loader(ds, 3, features={"id": recmap.FixedLen()}, feature_lists=lists))

@@ -22,14 +22,15 @@ def test_text_indexes_give_the_same_index(copied_digits, text_indexes, monkeypat
     whole = recmap.index(copied_digits, copied_digits / "whole.rmx", id="id", lift=["label"])
     monkeypatch.chdir(text_indexes.parent)
     for folder in text_indexes, text_indexes.name, bytes(text_indexes):
-        ds = recmap.open(copied_digits, id="id", lift=["label"], from_idx=folder, rebuild=True)
+        ds = recmap.open(recmap.index(copied_digits, id="id", lift=["label"], from_idx=folder))
         with open(whole, "rb") as one, open(ds.index_path, "rb") as other:
             assert one.read() == other.read()
         assert ds.verify(progress=None)["damage"] == []
     assert recmap.index(copied_digits, from_idx=text_indexes) == ds.index_path
     part = copied_digits / "part.rmx"
     recmap.open(shards(copied_digits)[:2], id="id", lift=["label"], index=part)
-    recmap.open(shards(copied_digits), index=part, from_idx=text_indexes)  # appends
+    with pytest.deprecated_call():
+        recmap.open(shards(copied_digits), index=part, from_idx=text_indexes)  # appends
     with open(whole, "rb") as one:
         assert one.read() == part.read_bytes()
 
@@ -37,7 +38,7 @@ def test_text_indexes_give_the_same_index(copied_digits, text_indexes, monkeypat
 def test_text_indexes_replace_reading_the_data(copied_digits, text_indexes):
     """Damage is found when a record is read, because indexing did not read the data."""
     flip(shards(copied_digits)[1], 5000)
-    ds = recmap.open(copied_digits, from_idx=text_indexes)
+    ds = recmap.open(recmap.index(copied_digits, from_idx=text_indexes))
     assert len(ds) == 1797
     with pytest.raises(recmap.CorruptRecordError):
         list(ds)
@@ -48,7 +49,7 @@ def test_text_index_that_does_not_match_raises(copied_digits, text_indexes):
     text = path.read_text()
     path.write_text(text.replace("\n136 ", "\n137 ", 1))
     with pytest.raises(recmap.StateMismatchError, match="begins at byte 136") as caught:
-        recmap.open(copied_digits, from_idx=text_indexes)
+        recmap.index(copied_digits, from_idx=text_indexes)
     assert caught.value.path == str(path)
     path.unlink()
     with pytest.raises(ValueError, match=path.name):
@@ -56,7 +57,7 @@ def test_text_index_that_does_not_match_raises(copied_digits, text_indexes):
     assert list(copied_digits.glob("*.rmx")) == []
     path.write_text(text)
     at = recmap.index(copied_digits, from_idx=text_indexes)
-    with pytest.raises(ValueError, match="open the shards"):
+    with pytest.raises(ValueError, match="open the shards"), pytest.deprecated_call():
         recmap.open(at, from_idx=text_indexes)
 
 
@@ -211,17 +212,16 @@ def test_a_shard_that_is_named_itself_may_be_alone(tmp_path):
 def test_memory_limit_is_an_error_over_it(tmp_path):
     shard = tmp_path / "a.gz"
     shard.write_bytes(gzip.compress(b"a line\n" + bytes(8 << 20)))
-    ds = recmap.open(shard, framing="lines", memory_limit="64MiB")
-    assert len(ds) == 2
-    for build, options in ((recmap.index, {}), (recmap.open, {"rebuild": True})):
-        with pytest.raises(recmap.UnsupportedError, match="the limit of 2097152 bytes") as caught:
-            build(shard, framing="lines", memory_limit=2 << 20, **options)
-        error = caught.value
-        assert (error.path, error.record, error.offset) == (str(shard), 1, 7)
-        assert error.advice == (
-            'raise the memory limit (`memory_limit="SIZE"`), or decompress the file and index the '
-            "result"
-        )
+    assert len(recmap.open(recmap.index(shard, framing="lines", memory_limit="64MiB"))) == 2
+    with pytest.raises(recmap.UnsupportedError, match="the limit of 2097152 bytes") as caught:
+        recmap.index(shard, framing="lines", memory_limit=2 << 20)
+    error = caught.value
+    assert (error.path, error.record, error.offset) == (str(shard), 1, 7)
+    assert error.advice == (
+        'raise the memory limit (`memory_limit="SIZE"`), or decompress the file and index the '
+        "result"
+    )
+    ds = recmap.open(shard, framing="lines")
     assert not ds.verify(memory_limit="64MiB")["damage"]
     with pytest.raises(recmap.UnsupportedError, match="the limit of 2097152 bytes"):
         ds.verify(memory_limit=2 << 20)

@@ -108,7 +108,7 @@ def test_large_parts_are_scanned_in_segments(tmp_path):
                 writer.write(payload)
         with open(path, "ab") as stream:
             stream.write((tmp_path / "part.tfrecord").read_bytes())
-        ds = recmap.open(str(path), threads=2)
+        ds = recmap.open(str(path))
     assert [bytes(record) for record in ds] == payloads
     assert ds.verify(progress=None)["records_good"] == 24
 
@@ -282,7 +282,10 @@ def test_a_text_index_is_of_whole_shards(log):
     recmap.open(str(log))
     grow(log / "a-0.tfrecord", [5])
     (log / "idx").mkdir()
-    with pytest.raises(recmap.UnsupportedError, match="new records of a shard"):
+    with (
+        pytest.raises(recmap.UnsupportedError, match="new records of a shard"),
+        pytest.deprecated_call(),
+    ):
         recmap.open(str(log), from_idx=log / "idx")
 
 

@@ -101,7 +101,7 @@ def test_an_index_elsewhere_names_the_links(hub, tmp_path):
     assert names(recmap.open(hub.snapshot, index=path)) == [str(hub.snapshot / n) for n in NAMES]
     with pytest.raises(recmap.InvalidError, match="outside its own folder"):
         recmap.open(path)
-    assert values(recmap.open(path, allow_absolute_paths=True)) == ALL
+    assert values(recmap.open(path, access=recmap.Reading(allow_absolute_paths=True))) == ALL
     assert values(recmap.open(path, shards=hub.snapshot)) == ALL
 
 
@@ -128,7 +128,7 @@ def test_an_index_that_names_the_files_is_used(hub):
     """As indexes were built before links kept their names."""
     blobs = [os.path.realpath(hub.snapshot / name) for name in NAMES]
     recmap.index(blobs[:2], hub.snapshot / "s.rmx", lift=["x"])
-    opened = recmap.open(hub.snapshot / "s.rmx", allow_absolute_paths=True)
+    opened = recmap.open(hub.snapshot / "s.rmx", access=recmap.Reading(allow_absolute_paths=True))
     opened.annotate({"y": range(4)})
     ds = recmap.open(hub.snapshot)
     assert values(ds) == ALL and names(ds) == [*blobs[:2], NAMES[2]]
@@ -190,13 +190,16 @@ def test_links_of_other_users_need_permission(hub):
     os.chown(hub.snapshot / NAMES[0], 65534, 65534, follow_symlinks=False)
     with pytest.raises(recmap.InvalidError, match="made by another user"):
         recmap.open(hub.snapshot / "s.rmx")[0]
-    assert recmap.open(hub.snapshot / "s.rmx", allow_absolute_paths=True)[0]
+    assert recmap.open(hub.snapshot / "s.rmx", access=recmap.Reading(allow_absolute_paths=True))[0]
     assert values(recmap.open(hub.snapshot)) == ALL  # the caller names the links
     hub.move("s.rmx")
     os.chown(hub.snapshot / "s.rmx", 65534, 65534, follow_symlinks=False)
     with pytest.raises(recmap.InvalidError, match="not followed"):
         recmap.open(hub.snapshot / "few.rmv")
-    assert len(recmap.open(hub.snapshot / "few.rmv", allow_absolute_paths=True)) == 1
+    assert (
+        len(recmap.open(hub.snapshot / "few.rmv", access=recmap.Reading(allow_absolute_paths=True)))
+        == 1
+    )
 
 
 def test_folders_that_are_links_are_not_followed(tmp_path):

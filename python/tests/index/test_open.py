@@ -150,7 +150,7 @@ def test_shards_outside_the_folder_need_permission(tmp_path, copied_digits):
     """The error is not about damage, but about a missing option."""
     (tmp_path / "elsewhere").mkdir()
     path = recmap.index(copied_digits, tmp_path / "elsewhere" / "digits.rmx")
-    assert len(recmap.open(path, allow_absolute_paths=True)[0]) > 0
+    assert len(recmap.open(path, access=recmap.Reading(allow_absolute_paths=True))[0]) > 0
     with pytest.raises(recmap.InvalidError, match="allow_absolute_paths") as caught:
         recmap.open(path)
     assert "shards" in caught.value.advice
@@ -194,7 +194,7 @@ def test_index_copied_away_from_its_shards(tmp_path, copied_digits):
         recmap.open(copy)
     assert caught.value.path == str(tmp_path / "copy" / "digits-00000-of-00004.tfrecord")
     assert str(tmp_path / "copy") in caught.value.advice
-    ds = recmap.open(copy, allow_missing_shards=True)
+    ds = recmap.open(copy, access=recmap.Reading(allow_missing_shards=True))
     assert len(ds) == 1797 and ds.columns["label"][5] == 5
     with pytest.raises(FileNotFoundError, match='shards="FOLDER"'):
         ds[0]
@@ -289,6 +289,7 @@ def test_files_with_zero_and_one_bytes(tmp_path):
         {"threads": -1},
     ],
 )
+@pytest.mark.filterwarnings("ignore:.*until recmap 2.0:DeprecationWarning")
 def test_wrong_options(tmp_path, wish):
     with pytest.raises((ValueError, TypeError, OverflowError)):
         recmap.open(DIGITS, index=tmp_path / "x.rmx", **wish)

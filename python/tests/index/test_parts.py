@@ -17,15 +17,14 @@ from recmap._index.build import plan_of
 from recmap._index.parts import build_in_parts
 
 DEFAULTS = {
+    "storage": None,
+    "threads": 1,
     "id": None,
     "lift": (),
     "count": (),
     "framing": "auto",
     "from_idx": None,
     "memory_limit": None,
-    "storage_options": None,
-    "credentials": None,
-    "fs": None,
 }
 
 

@@ -123,7 +123,7 @@ def test_stores_follow_the_same_rules(mnist, tmp_path, monkeypatch):
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     with ObjectServer(mnist.parent) as server:
-        options = {"storage_options": server.options()}
+        options = {"storage": recmap.Storage(options=server.options())}
         folder = f"s3://{mnist.name}"
         with pytest.raises(recmap.InvalidError, match="the folder has 2 sets of shards"):
             recmap.open(f"{folder}/", **options)
@@ -139,8 +139,8 @@ def test_filesystems_follow_the_same_rules(mnist, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "here")
     fs = pytest.importorskip("fsspec").filesystem("local")
     with pytest.raises(recmap.InvalidError, match="the folder has 2 sets of shards"):
-        recmap.open(f"{mnist}/", fs=fs)
-    assert splits(recmap.open(f"{mnist}/", fs=fs, split="test")) == {"test"}
+        recmap.open(f"{mnist}/", storage=recmap.Storage(fs=fs))
+    assert splits(recmap.open(f"{mnist}/", storage=recmap.Storage(fs=fs), split="test")) == {"test"}
 
 
 def test_wrong_choices(mnist):

@@ -13,7 +13,7 @@ X = {"x": recmap.FixedLen((), "int64")}
 def damaged(folder, bad):
     """Forty records with `x`, of which those in `bad` are damaged."""
     (path,) = write(folder, [{"x": i} for i in range(40)])
-    ds = recmap.open(path, progress=None)
+    ds = recmap.open(path)
     size = path.stat().st_size // 40
     for number in bad:
         flip(path, size * number + 14)
@@ -37,7 +37,7 @@ def test_a_step_without_a_good_record_warns_once_an_epoch(tmp_path, features, tr
 
 def test_records_of_another_kind_are_skipped_with_a_warning(tmp_path):
     write(tmp_path, [b"\x09" + bytes(8) + b"\x10\x03"] * 20)  # events of TensorBoard
-    with recmap.open(tmp_path / "made-0.tfrecord", progress=None) as ds:
+    with recmap.open(tmp_path / "made-0.tfrecord") as ds:
         loader = recmap.Loader(ds, 10, features={"x": recmap.VarLen("int64")}, on_bad_record="skip")
         with pytest.warns(UserWarning, match="all 10 records of a step were skipped"):
             assert [batch.row_count for batch in loader] == [0, 0]

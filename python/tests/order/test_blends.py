@@ -99,7 +99,7 @@ def test_continued_with_another_kind_of_rows(tmp_path):
     with recmap.Writer(tmp_path / "tokens.tfrecord") as writer:
         for i in range(40):
             writer.write({"t": np.arange(1 + i % 7)})
-    ds = recmap.open(tmp_path / "tokens.tfrecord", count=["t"], progress=None)
+    ds = recmap.open(tmp_path / "tokens.tfrecord", count=["t"])
     counts = np.asarray(ds.counts["t"])
     windows, packed = recmap.Windows(counts, 4), recmap.Packed(counts, 4)
     features = {"t": recmap.Sliced((), "int64")}

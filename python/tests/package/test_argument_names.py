@@ -79,7 +79,7 @@ MEANT = [
     ("Loader", "pin_memory", r"recmap\.torch\.Loader takes pin_memory=\.\.\."),
     ("JoinedLoader", "num_workers", r"JoinedLoader\(\) got .*write threads="),
     ("FixedLen", "default_value", r"Did you mean 'default'\?"),
-    ("open", "cache_dir", r"write cache=\.\.\."),
+    ("open", "cache_dir", r"recmap\.Storage takes cache=\.\.\."),
     ("index", "rebild", r"recmap\.open takes rebuild=\.\.\."),
     ("Loader", "zebra", "got an unexpected keyword argument 'zebra'$"),
 ]
@@ -123,6 +123,7 @@ def test_the_tables_name_arguments_that_exist():
         "recmap.Loader": recmap.Loader,
         "recmap.torch.Loader": recmap.torch.Loader,
         "recmap.open": recmap.open,
+        "recmap.Storage": recmap.Storage,
     }
     for owner, names in _names.OWNERS.items():
         assert {*names} <= {*inspect.signature(accepted[owner]).parameters}

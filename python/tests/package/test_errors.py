@@ -83,13 +83,13 @@ def test_advice_never_names_command_line_options():
 def test_damaged_shard_is_located(copied_digits):
     flip(copied_digits / "digits-00001-of-00004.tfrecord", 300)
     with pytest.raises(recmap.CorruptRecordError) as raised:
-        recmap.open(copied_digits, progress=None)
+        recmap.open(copied_digits)
     assert 'on_bad_record="skip"' in raised.value.advice
-    assert len(recmap.open(copied_digits, on_bad_record="skip", progress=None)) == 1796
+    assert len(recmap.open(copied_digits, on_bad_record="skip")) == 1796
 
 
 def test_the_advice_about_damage_keeps_ids_and_columns(copied_digits):
-    ds = recmap.open(copied_digits, id="id", lift=["label"], progress=None)
+    ds = recmap.open(copied_digits, id="id", lift=["label"])
     labels = ds.columns["label"]
     flip(copied_digits / "digits-00001-of-00004.tfrecord", 300)
     with pytest.raises(recmap.CorruptRecordError) as raised:
@@ -104,12 +104,12 @@ def test_the_advice_about_damage_keeps_ids_and_columns(copied_digits):
 
 def test_missing_feature_is_named(copied_digits):
     with pytest.raises(recmap.FeatureError) as raised:
-        recmap.open(copied_digits, lift=["weight"], progress=None)
+        recmap.open(copied_digits, lift=["weight"])
     assert '`lift={"weight": DEFAULT}`' in str(raised.value)
     with pytest.raises(recmap.FeatureError) as raised:
-        recmap.open(copied_digits, lift=["lable"], progress=None)
+        recmap.open(copied_digits, lift=["lable"])
     assert raised.value.advice == 'the record\'s features: "label", "id", "image"'
-    opened = recmap.open(copied_digits, progress=None)
+    opened = recmap.open(copied_digits)
     with pytest.raises(recmap.Error) as raised:
         opened.find("digit-00001")
     assert raised.value.advice == (
@@ -163,7 +163,7 @@ OR_BYTES = 'raw uint8 values, or `dtype="bytes"`'
 def test_features_of_another_kind_are_advised(tmp_path, feature, value, advice):
     with recmap.Writer(tmp_path / "x.tfrecord") as writer:
         writer.write(recmap.encode_example({"x": value}))
-    ds = recmap.open(tmp_path / "x.tfrecord", progress=None)
+    ds = recmap.open(tmp_path / "x.tfrecord")
     with pytest.raises(recmap.FeatureError) as raised:
         ds.parse([0], {"x": feature})
     assert raised.value.advice == advice
@@ -178,7 +178,7 @@ def test_features_of_two_kinds_are_advised(tmp_path):
     with recmap.Writer(tmp_path / "x.tfrecord") as writer, pytest.warns(UserWarning, match="kind"):
         writer.write({"x": 3})
         writer.write({"x": 3.5})
-    ds = recmap.open(tmp_path / "x.tfrecord", progress=None)
+    ds = recmap.open(tmp_path / "x.tfrecord")
     for dtype in ("int64", "float32"):
         with pytest.raises(recmap.FeatureError) as raised:
             ds.parse([0, 1], {"x": recmap.FixedLen((), dtype)})
@@ -189,7 +189,7 @@ def test_features_of_two_kinds_are_advised(tmp_path):
 def test_sliced_bytes_are_advised(tmp_path):
     with recmap.Writer(tmp_path / "x.tfrecord") as writer:
         writer.write({"x": b"abcd"})
-    ds = recmap.open(tmp_path / "x.tfrecord", count={"x": "uint8"}, progress=None)
+    ds = recmap.open(tmp_path / "x.tfrecord", count={"x": "uint8"})
     order = recmap.Chunked(ds.counts["x"], 4)
     with pytest.raises(recmap.FeatureError) as raised:
         next(iter(recmap.Loader(ds, 1, order=order, features={"x": recmap.Sliced((), "uint8")})))
@@ -263,8 +263,8 @@ def test_wrong_arguments_name_the_argument(digits, what):
 def test_more_wrong_arguments_name_the_argument(digits):
     with pytest.raises(TypeError, match="features must be a dict"):
         digits.parse([0], None)
-    with pytest.raises(TypeError, match=r"storage_options must be a dict .* not str"):
-        recmap.open("s3://bucket/x", storage_options="secret")
+    with pytest.raises(TypeError, match=r"options must be a dict .* not str"):
+        recmap.open("s3://bucket/x", storage=recmap.Storage(options="secret"))
     with pytest.raises(TypeError, match="an order must be"):
         recmap.Mixture([recmap.Shuffled(3), 5], [1, 1])
     with pytest.raises(TypeError, match=r"an order must be .*ds\.select\(numbers\)") as raised:
@@ -342,7 +342,7 @@ def test_control_characters_are_escaped(tmp_path):
         writer.write(b"damaged")
     flip(tmp_path / f"{name}.tfrecord", 14)
     with pytest.warns(UserWarning, match="skipped damage") as caught:
-        recmap.open(tmp_path / f"{name}.tfrecord", on_bad_record="skip", progress=None)
+        recmap.open(tmp_path / f"{name}.tfrecord", on_bad_record="skip")
     assert f"{shown}.tfrecord at byte 0" in str(caught[0].message)
 
 

@@ -29,7 +29,7 @@ def in_threads(*functions):
 @pytest.fixture
 def numbered(tmp_path):
     write(tmp_path, [recmap.encode_example({"n": n}) for n in range(4000)], name="n.tfrecord")
-    with recmap.open(tmp_path / "n.tfrecord", progress=None) as ds:
+    with recmap.open(tmp_path / "n.tfrecord") as ds:
         yield ds
 
 
@@ -85,7 +85,7 @@ def test_closing_while_threads_read(tmp_path, numbered):
             assert "closed" in str(error)
 
     for _ in range(20):
-        ds = recmap.open(path, progress=None)
+        ds = recmap.open(path)
         in_threads(*[lambda ds=ds: read(ds)] * (THREADS - 1), ds.close)
 
 
@@ -135,5 +135,5 @@ def test_threads_write_one_shard(tmp_path):
                 writer.write(b"%d" % n * 40)
 
         in_threads(*[lambda first=first: add(first) for first in range(0, 2400, 300)])
-    with recmap.open(tmp_path / "w.tfrecord", progress=None) as ds:
+    with recmap.open(tmp_path / "w.tfrecord") as ds:
         assert sorted(map(bytes, ds)) == sorted(b"%d" % n * 40 for n in range(2400))

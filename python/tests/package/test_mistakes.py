@@ -17,7 +17,7 @@ LABEL = {"label": recmap.FixedLen((), "int64")}
 
 @pytest.fixture
 def digits_copy(copied_digits):
-    return recmap.open(copied_digits, id="id", count=["image"], progress=None)
+    return recmap.open(copied_digits, id="id", count=["image"])
 
 
 def fails(call, kind, message):
@@ -217,7 +217,7 @@ def test_an_id_that_no_record_has(copied_digits):
             build(copied_digits, id="idd", progress=None)
         assert caught.value.advice == 'did you mean "id"?'
         assert sorted(copied_digits.iterdir()) == before
-    assert recmap.open(copied_digits, id="id", progress=None).find("digit-00001") == 1
+    assert recmap.open(copied_digits, id="id").find("digit-00001") == 1
 
 
 def test_an_index_that_was_built_for_an_id_that_no_record_has(tmp_path):
@@ -249,7 +249,7 @@ def test_records_added_to_an_empty_data_set_need_the_id(tmp_path):
 def test_a_lifted_feature_that_no_record_has(copied_digits):
     message = "no record has the feature 'lable': all have its default, '0'"
     lift = {"lable": 0, "label": 7}
-    ds = warns(lambda: recmap.open(copied_digits, lift=lift, progress=None), message)
+    ds = warns(lambda: recmap.open(copied_digits, lift=lift), message)
     assert ds.columns["lable"].max() == 0
     ds.annotate({"zero": np.zeros(len(ds), np.int64)})
     with warnings.catch_warnings():
@@ -333,12 +333,14 @@ def test_columns(digits, name, advice):
     assert raised.value.advice == advice
 
 
+@pytest.mark.filterwarnings("ignore:.*until recmap 2.0:DeprecationWarning")
 @pytest.mark.parametrize(("name", "value"), [("threads", 2), ("memory_limit", "64MiB")])
 def test_options_of_indexing_with_an_index(digits_index, name, value):
     message = f"{name}= is for indexing: open the shards instead of the .rmx"
     fails(lambda: recmap.open(digits_index, **{name: value}), ValueError, message)
 
 
+@pytest.mark.filterwarnings("ignore:.*until recmap 2.0:DeprecationWarning")
 def test_nulls_without_a_lifted_column(copied_digits, digits_copy):
     message = "the index has no lifted columns"
     with pytest.raises(recmap.InvalidError, match=message):

@@ -10,7 +10,7 @@ from recmap import _renamed
 
 LABEL = {"label": recmap.FixedLen((), "int64")}
 PUBLIC = {
-    "missing": [recmap.open, recmap.index, recmap.Writer, recmap.Dataset.annotate],
+    "missing": [recmap.index, recmap.Writer, recmap.Dataset.annotate],
     "on": [recmap.join, recmap.Dataset.annotate],
     "on_corrupt": [recmap.open, recmap.index],
     "on_error": [recmap.Loader, recmap.Dataset.parse, recmap.Dataset.parse_sequence],
@@ -33,7 +33,7 @@ def renamed(call, *words):
 
 @pytest.fixture
 def ds(tmp_path):
-    return recmap.open(DIGITS, index=tmp_path / "digits.rmx", id="id", progress=None)
+    return recmap.open(DIGITS, index=tmp_path / "digits.rmx", id="id")
 
 
 def test_the_table_names_arguments_that_exist_under_the_new_name_only():
@@ -46,11 +46,57 @@ def test_the_table_names_arguments_that_exist_under_the_new_name_only():
         assert not hasattr(recmap.Dataset, old) and hasattr(recmap.Dataset, new)
 
 
+def test_the_table_names_fields_that_exist():
+    for old, (argument, owner, field) in _renamed.MOVED.items():
+        for function in recmap.open, recmap.index:
+            parameters = inspect.signature(function).parameters
+            assert argument in parameters and old not in parameters
+        assert field in inspect.signature(getattr(recmap, owner)).parameters
+    assert set(_renamed.INDEXING) <= inspect.signature(recmap.index).parameters.keys()
+    assert len(inspect.signature(recmap.open).parameters) == 14
+
+
+def test_arguments_that_are_fields_now(ds, tmp_path):
+    """Each of 0.2.0 is obeyed, alone, with others of its object, and with the object."""
+    path = ds.index_path
+    trusted = "access=recmap.Reading(allow_absolute_paths=...)"
+    options = lambda **named: recmap.open(path, **named)._options  # noqa: E731
+    assert renamed(lambda: options(allow_absolute_paths=True), trusted).reading == recmap.Reading(
+        allow_absolute_paths=True
+    )
+    given = {"access": "pread", "guard": True, "allow_absolute_paths": True, "shard_limit": 2}
+    words = "access='read'", "Reading(guard=...)", trusted, "Reading(shard_limit=...)"
+    assert renamed(lambda: options(**given), *words).reading == recmap.Reading(
+        "read", guard=True, allow_absolute_paths=True, shard_limit=2
+    )
+    reading = recmap.Reading("direct", allow_absolute_paths=True)
+    found = renamed(lambda: options(access=reading, check_index=True), "Reading(check_index=...)")
+    assert (found.reading.access, found.reading.check_index) == ("direct", True)
+    more = {"access": reading, "storage_options": {"region": "x"}, "allow_urls": True}
+    words = "storage=recmap.Storage(options=...)", "storage=recmap.Storage(allow_urls=...)"
+    storage = renamed(lambda: options(**more), *words).storage
+    assert (dict(storage.options), storage.allow_urls) == ({"region": "x"}, True)
+    index = tmp_path / "b.rmx"
+    assert renamed(lambda: recmap.index(DIGITS, index, guard=True), "Reading(guard=...)")
+
+
+def test_arguments_of_indexing(tmp_path):
+    calls = []
+    named = {"index": tmp_path / "a.rmx", "lift": ["label"], "threads": 1, "compression": "none"}
+    named |= {"memory_limit": "64MiB", "missing": "null", "on_corrupt": "skip"}
+    words = [f"recmap.index({name}=...)" for name in ("threads", "compression", "memory_limit")]
+    words += ["recmap.index(missing_values=...)", "on_bad_record=", "recmap.index(progress=...)"]
+    record = lambda *progress: calls.append(progress)  # noqa: E731
+    ds = renamed(lambda: recmap.open(DIGITS, **named, progress=record), *words)
+    assert len(ds) == 1797 and calls
+    with pytest.raises(TypeError, match="missing is the old name of missing_values"):
+        recmap.open(DIGITS, missing="null", missing_values="null")
+
+
 def test_arguments(ds, tmp_path):
-    again = {"index": tmp_path / "again.rmx", "progress": None, "lift": ["label"]}
+    again = {"index": tmp_path / "again.rmx", "lift": ["label"]}
     renamed(lambda: recmap.open(DIGITS, **again, on_corrupt="skip"), "on_bad_record=")
     renamed(lambda: recmap.open(DIGITS, **again, on_corrupt="raise"), "on_bad_record=", "'error'")
-    renamed(lambda: recmap.open(DIGITS, **again, missing="error"), "missing_values=")
     assert len(renamed(lambda: recmap.join({"a": ds, "b": ds}, on="id"), "by=")) == 1797
     loader = renamed(
         lambda: recmap.Loader(ds, 8, features=LABEL, on_error="substitute"), "on_bad_record="

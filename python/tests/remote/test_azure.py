@@ -23,7 +23,7 @@ def azure(server):
 def opened(endpoint, folder):
     options = {"endpoint": endpoint, "sas": SIGNATURE, "timeout": 20}
     path = folder / "blobs.rmx"
-    return recmap.open(URL, id="id", index=path, storage_options=options, progress=None)
+    return recmap.open(URL, id="id", index=path, storage=recmap.Storage(options=options))
 
 
 def test_everything_reads_as_from_files(azure, local, tmp_path):
@@ -53,7 +53,7 @@ def test_a_wrong_signature_is_never_shown(azure, tmp_path):
     for url in (URL, tmp_path / "blobs.rmx"):
         wrong = {"endpoint": azure.url, "sas": "sig=WRONG-HIDDEN", "timeout": 20}
         with pytest.raises(PermissionError, match="HTTP 403 AccessDenied") as caught:
-            recmap.open(url, index=None, storage_options=wrong, allow_urls=True, progress=None)[0]
+            recmap.open(url, index=None, storage=recmap.Storage(options=wrong, allow_urls=True))[0]
         check_message(caught.value)
 
 
@@ -66,7 +66,8 @@ def test_a_callable_provides_the_signature(azure, local, tmp_path):
         return {"sas": SIGNATURE}
 
     with recmap.open(
-        tmp_path / "blobs.rmx", allow_urls=True, storage_options=options, credentials=provide
+        tmp_path / "blobs.rmx",
+        storage=recmap.Storage(allow_urls=True, options=options, credentials=provide),
     ) as ds:
         assert bytes(ds[700]) == bytes(local[700])
     assert count
@@ -80,7 +81,7 @@ def test_faults_before_azure(azure, local, tmp_path, scratch, seed):
         schedule(proxy, random.Random(-1 - seed), PASSING, 0.3)
         options = {"endpoint": proxy.url, "sas": SIGNATURE, "timeout": 100}
         index = tmp_path / "blobs.rmx"
-        with recmap.open(index, allow_urls=True, storage_options=options) as ds:
+        with recmap.open(index, storage=recmap.Storage(allow_urls=True, options=options)) as ds:
             for _ in range(6):
                 call, own = source.choice(CALLS), source.randrange(1 << 30)
                 assert call(ds, random.Random(own)) == call(local, random.Random(own)), call

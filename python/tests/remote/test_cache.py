@@ -32,11 +32,11 @@ def index(remote):
 
 @pytest.fixture
 def cached(server, index, folder):
-    """Opens the digits with a cache; more options are passed on."""
+    """Opens the digits with a cache; more fields of Storage are passed on."""
 
-    def opened(**more):
-        more = {"cache": folder, "storage_options": server.options(), "allow_urls": True, **more}
-        return recmap.open(index, **more)
+    def opened(check="data", **more):
+        more = {"cache": folder, "options": server.options(), "allow_urls": True, **more}
+        return recmap.open(index, check=check, storage=recmap.Storage(**more))
 
     return opened
 
@@ -117,9 +117,11 @@ def test_filling_in_file_order_makes_one_request_a_batch(server, tmp_path, folde
         for i in range(3000):
             writer.write(bytes([i % 256]) * 900)
     path = recmap.index(
-        "s3://train/large.tfrecord", tmp_path / "a.rmx", storage_options=server.options()
+        "s3://train/large.tfrecord",
+        tmp_path / "a.rmx",
+        storage=recmap.Storage(options=server.options()),
     )
-    options = {"storage_options": server.options(), "allow_urls": True, "cache": folder}
+    options = {"storage": recmap.Storage(options=server.options(), allow_urls=True, cache=folder)}
     with recmap.open(path, **options) as ds:
         server.requests.clear()
         for first in (0, 1500):
@@ -158,7 +160,7 @@ def test_objects_that_no_run_uses_make_room(cached, server, local, folder, tmp_p
     shutil.copytree(server.folder / "train", server.folder / "next")
     url, options = "s3://next/digits-*.tfrecord", server.options()
     limit = used_by(folder) + 3 * BLOCK
-    more = {"storage_options": options, "cache": folder, "cache_size": limit}
+    more = {"storage": recmap.Storage(options=options, cache=folder, cache_size=limit)}
     with recmap.open(url, index=tmp_path / "next.rmx", **more) as ds:
         assert records_of(ds) == records_of(local)
         requests = len(server.requests)
@@ -173,7 +175,7 @@ def test_a_run_keeps_what_another_one_uses(cached, server, folder, tmp_path, loc
         records_of(running)
         old = files_of(folder)
         shutil.copytree(server.folder / "train", server.folder / "next")
-        more = {"storage_options": server.options(), "cache": folder, "cache_size": BLOCK}
+        more = {"storage": recmap.Storage(options=server.options(), cache=folder, cache_size=BLOCK)}
         url = "s3://next/digits-*.tfrecord"
         with recmap.open(url, index=tmp_path / "next.rmx", **more) as ds:
             assert records_of(ds) == records_of(local)
@@ -187,7 +189,7 @@ def test_a_changed_object_gets_a_file_of_its_own(cached, server, folder, tmp_pat
     shutil.copy(path.with_name("digits-00002-of-00004.tfrecord"), path)
     with cached() as ds:  # what the index describes is in the cache
         assert records_of(ds) == before
-    more = {"storage_options": server.options(), "cache": folder}
+    more = {"storage": recmap.Storage(options=server.options(), cache=folder)}
     with recmap.open(DIGITS_URL, index=tmp_path / "new.rmx", **more) as ds:
         after = records_of(ds)
     assert after != before and len(files_of(folder)) == 5
@@ -266,7 +268,7 @@ def test_compressed_and_unchecked_shards(server, folder, tmp_path, local):
     (bucket / "packed.tfrecord.gz").write_bytes(gzip.compress(plain))
     lines = [b"line %d" % i for i in range(5000)]
     (bucket / "text.txt").write_bytes(b"\n".join(lines) + b"\n")
-    more = {"storage_options": server.options(), "cache": folder}
+    more = {"storage": recmap.Storage(options=server.options(), cache=folder, allow_urls=True)}
     for source, framing in (("packed.tfrecord.gz", "tfrecord"), ("text.txt", "lines")):
         index = tmp_path / f"{source}.rmx"
         with recmap.open(f"s3://train/{source}", index=index, framing=framing, **more) as ds:
@@ -275,11 +277,11 @@ def test_compressed_and_unchecked_shards(server, folder, tmp_path, local):
         for file in files_of(folder):
             file.write_bytes(flip_bits(file.read_bytes()))
         server.requests.clear()
-        with recmap.open(index, allow_urls=True, **more) as ds:
+        with recmap.open(index, **more) as ds:
             assert records_of(ds) == expected
         assert server.requests
         server.requests.clear()
-        with recmap.open(index, allow_urls=True, **more) as ds:
+        with recmap.open(index, **more) as ds:
             assert records_of(ds) == expected
         assert server.requests == []
 
@@ -288,7 +290,7 @@ def test_compressed_and_unchecked_shards(server, folder, tmp_path, local):
 def test_flipped_bits_of_compressed_shards_are_read_again(server, folder, tmp_path, read):
     plain = (DIGITS / "digits-00001-of-00004.tfrecord").read_bytes()
     (server.folder / "train" / "packed.tfrecord.gz").write_bytes(gzip.compress(plain))
-    more = {"storage_options": server.options(), "cache": folder}
+    more = {"storage": recmap.Storage(options=server.options(), cache=folder)}
     index = tmp_path / "packed.rmx"
     with recmap.open("s3://train/packed.tfrecord.gz", index=index, **more) as ds:
         expected = records_of(
@@ -310,7 +312,8 @@ READER = textwrap.dedent("""
     import sys, numpy, recmap
     index, cache, url, seed = sys.argv[1:]
     options = {"endpoint": url, "anonymous": True}
-    with recmap.open(index, cache=cache, storage_options=options, allow_urls=True) as ds:
+    storage = recmap.Storage(options=options, cache=cache, allow_urls=True)
+    with recmap.open(index, storage=storage) as ds:
         for epoch in range(3):
             numbers = numpy.random.default_rng([int(seed), epoch]).permutation(len(ds))
             for part in numpy.array_split(numbers, 100):
@@ -394,11 +397,11 @@ def test_sizes(cached, index):
         with pytest.raises(ValueError, match="size"):
             cached(cache_size=wrong)
     with pytest.raises(ValueError, match="pass cache=FOLDER"):
-        recmap.open(index, cache_size="1GB", allow_urls=True)
+        recmap.open(index, storage=recmap.Storage(cache_size="1GB", allow_urls=True))
 
 
 def test_local_shards_are_not_cached(digits_index, folder):
-    with recmap.open(digits_index, shards=DIGITS, cache=folder) as ds:
+    with recmap.open(digits_index, shards=DIGITS, storage=recmap.Storage(cache=folder)) as ds:
         assert len(bytes(ds[0])) > 0
     assert not folder.exists()
 

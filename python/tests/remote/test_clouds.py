@@ -94,9 +94,7 @@ def test_a_profile_with_a_role(way, server, profiles, local, monkeypatch, tmp_pa
     with recmap.open(
         "s3://train/*",
         index=tmp_path / "a.rmx",
-        storage_options=options,
-        credentials=provide,
-        progress=None,
+        storage=recmap.Storage(options=options, credentials=provide),
     ) as ds:
         assert bytes(ds[7]) == bytes(local[7])
         again = pickle.loads(pickle.dumps(ds))
@@ -146,7 +144,10 @@ def test_a_source_that_fails_does_not_prevent_the_use_of_an_index(server, profil
     clouds._automatic.cache_clear()
     server.requests.clear()
     with pytest.warns(UserWarning, match="botocore gets no credentials"):
-        ds = recmap.open(tmp_path / "a.rmx", allow_urls=True, storage_options={"profile": "train"})
+        ds = recmap.open(
+            tmp_path / "a.rmx",
+            storage=recmap.Storage(allow_urls=True, options={"profile": "train"}),
+        )
     assert len(ds) == 1797 and server.requests == []
     ds.close()
 
@@ -156,7 +157,9 @@ def test_an_index_of_a_bucket_is_enough(server, roles, local, tmp_path):
     opened(server, tmp_path).close()
     server.requests.clear()
     options = {"endpoint": server.url}
-    with recmap.open(tmp_path / "a.rmx", allow_urls=True, storage_options=options) as ds:
+    with recmap.open(
+        tmp_path / "a.rmx", storage=recmap.Storage(allow_urls=True, options=options)
+    ) as ds:
         assert bytes(ds[3]) == bytes(local[3])
     assert all(key.startswith("ROLE") for key in keys_of(server))
 
@@ -207,9 +210,9 @@ def opened_at(url, server, folder, credentials=None):
     return recmap.open(
         url,
         index=folder / "a.rmx",
-        storage_options={"endpoint": server.url, "timeout": 20},
-        credentials=credentials,
-        progress=None,
+        storage=recmap.Storage(
+            options={"endpoint": server.url, "timeout": 20}, credentials=credentials
+        ),
     )
 
 
@@ -227,8 +230,8 @@ def test_the_account_of_the_machine(google, server, local, monkeypatch, tmp_path
     monkeypatch.delenv("NO_GCE_CHECK")
     script = (
         "import recmap, sys\n"
-        "ds = recmap.open(sys.argv[1], index=sys.argv[2], progress=None,\n"
-        "                 storage_options={'endpoint': sys.argv[3], 'timeout': 20})\n"
+        "storage = recmap.Storage(options={'endpoint': sys.argv[3], 'timeout': 20})\n"
+        "ds = recmap.open(sys.argv[1], index=sys.argv[2], storage=storage)\n"
         "print(bytes(ds[5]).hex())"
     )
     # In a process of its own: google-auth keeps these addresses when it is imported.
@@ -308,18 +311,18 @@ def test_no_library_is_asked_with_other_access(
         monkeypatch.setenv(name, value)
     options = {"endpoint": server.url, **options}
     path = tmp_path / "a.rmx"
-    with recmap.open(url, index=path, storage_options=options, progress=None) as ds:
+    with recmap.open(url, index=path, storage=recmap.Storage(options=options)) as ds:
         assert bytes(ds[1]) == bytes(local[1])
-    with recmap.open(path, allow_urls=True, storage_options=options) as ds:
+    with recmap.open(path, storage=recmap.Storage(allow_urls=True, options=options)) as ds:
         assert bytes(ds[1]) == bytes(local[1])
 
 
 @pytest.mark.parametrize("query", ["", "?signature=HIDDEN"])
 def test_no_library_is_asked_for_web_servers(query, unasked, server, local, tmp_path):
     urls = [f"{server.url}/train/digits-0000{i}-of-00004.tfrecord{query}" for i in range(4)]
-    with recmap.open(urls, index=tmp_path / "a.rmx", progress=None) as ds:
+    with recmap.open(urls, index=tmp_path / "a.rmx") as ds:
         assert bytes(ds[1]) == bytes(local[1])
-    with recmap.open(DIGITS, index=tmp_path / "b.rmx", progress=None) as ds:
+    with recmap.open(DIGITS, index=tmp_path / "b.rmx") as ds:
         assert bytes(ds[1]) == bytes(local[1])
 
 

@@ -43,7 +43,7 @@ def runs(tmp_path):
 
 def opened(url, server, folder, **more):
     options = {"endpoint": server.url, "timeout": 20, **more}
-    return recmap.open(url, index=folder / "a.rmx", storage_options=options, progress=None)
+    return recmap.open(url, index=folder / "a.rmx", storage=recmap.Storage(options=options))
 
 
 def tokens_of(server):

@@ -55,7 +55,9 @@ def storage(server):
 def opened(server, folder, provide, **more):
     index = folder / "a.rmx"
     options = {**storage(server), **more}
-    return recmap.open(DIGITS_URL, index=index, storage_options=options, credentials=provide)
+    return recmap.open(
+        DIGITS_URL, index=index, storage=recmap.Storage(options=options, credentials=provide)
+    )
 
 
 def wait_until(is_done):

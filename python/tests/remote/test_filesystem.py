@@ -97,9 +97,11 @@ def memory(tmp_path):
     return memory_setting(tmp_path)
 
 
-def opened(setting, tmp_path, **more):
-    more = {"id": "id", "lift": ["label"], "index": tmp_path / "digits.rmx", **more}
-    return recmap.open(setting.pattern, fs=setting.fs, **more)
+def opened(setting, tmp_path, on_bad_record="error", **more):
+    """More fields of Storage are passed on."""
+    contents = {"id": "id", "lift": ["label"], "index": tmp_path / "digits.rmx"}
+    contents["on_bad_record"] = on_bad_record
+    return recmap.open(setting.pattern, **contents, storage=recmap.Storage(fs=setting.fs, **more))
 
 
 def test_reads_what_local_files_have(setting, tmp_path, digits):
@@ -124,10 +126,12 @@ def test_merge_needs_the_filesystem(setting, tmp_path):
     parts = [tmp_path / f"{i}.rmx" for i in range(2)]
     for i, part in enumerate(parts):
         source = f"{setting.prefix}digits-0000{i}-of-00004.tfrecord"
-        recmap.index(source, part, id="id", fs=setting.fs, progress=None)
-    counts = recmap.merge(tmp_path / "both.rmx", parts, fs=setting.fs)
+        recmap.index(source, part, id="id", storage=recmap.Storage(fs=setting.fs), progress=None)
+    counts = recmap.merge(tmp_path / "both.rmx", parts, storage=recmap.Storage(fs=setting.fs))
     assert counts["shards"] == 2
-    with recmap.open(tmp_path / "both.rmx", fs=setting.fs, allow_urls=True) as ds:
+    with recmap.open(
+        tmp_path / "both.rmx", storage=recmap.Storage(fs=setting.fs, allow_urls=True)
+    ) as ds:
         assert ds.find("digit-00042") == 42 and len(ds) == counts["records"]
         assert recmap.decode_example(ds[len(ds) - 1])["id"] == [f"digit-{len(ds) - 1:05d}".encode()]
 
@@ -152,10 +156,16 @@ def test_parse_and_loader_with_threads(setting, tmp_path, digits):
 def test_folders_are_names_that_end_with_a_slash(memory, tmp_path, digits):
     folder = memory.prefix.removeprefix("memory:/")
     for number, name in enumerate((folder, memory.prefix, f"memory://{folder.strip('/')}/")):
-        with recmap.open(name, index=tmp_path / f"{number}.rmx", fs=memory.fs) as ds:
+        with recmap.open(
+            name, index=tmp_path / f"{number}.rmx", storage=recmap.Storage(fs=memory.fs)
+        ) as ds:
             assert len(ds) == len(digits)
     with pytest.raises(recmap.Error, match="end its name with a slash"):
-        recmap.open(f"fs:///{folder.strip('/')}", index=tmp_path / "none.rmx", fs=memory.fs)
+        recmap.open(
+            f"fs:///{folder.strip('/')}",
+            index=tmp_path / "none.rmx",
+            storage=recmap.Storage(fs=memory.fs),
+        )
 
 
 def test_the_root_of_a_filesystem_is_a_folder(tmp_path, digits):
@@ -163,22 +173,28 @@ def test_the_root_of_a_filesystem_is_a_folder(tmp_path, digits):
     name = tmp_path.name
     for shard in shards_of():
         fs.pipe(f"/{name}/{shard.name}", shard.read_bytes())
-    with recmap.open(f"memory://{name}", index=tmp_path / "a.rmx", fs=fs) as ds:
+    with recmap.open(
+        f"memory://{name}", index=tmp_path / "a.rmx", storage=recmap.Storage(fs=fs)
+    ) as ds:
         assert len(ds) == len(digits)
 
 
 def test_the_names_in_an_index_need_allow_urls(memory, tmp_path):
     opened(memory, tmp_path).close()
     with pytest.raises(recmap.InvalidError, match="in a remote store"):
-        recmap.open(tmp_path / "digits.rmx", fs=memory.fs)
-    with recmap.open(tmp_path / "digits.rmx", fs=memory.fs, allow_urls=True) as ds:
+        recmap.open(tmp_path / "digits.rmx", storage=recmap.Storage(fs=memory.fs))
+    with recmap.open(
+        tmp_path / "digits.rmx", storage=recmap.Storage(fs=memory.fs, allow_urls=True)
+    ) as ds:
         assert len(bytes(ds[5]))
     with pytest.raises(recmap.InvalidError, match="scheme"):
-        recmap.open(tmp_path / "digits.rmx", allow_urls=True)
+        recmap.open(tmp_path / "digits.rmx", storage=recmap.Storage(allow_urls=True))
 
 
 def test_shards_may_be_moved_to_a_filesystem(memory, digits_index, digits):
-    with recmap.open(digits_index, shards=memory.prefix, fs=memory.fs) as ds:
+    with recmap.open(
+        digits_index, shards=memory.prefix, storage=recmap.Storage(fs=memory.fs)
+    ) as ds:
         assert bytes(ds[77]) == bytes(digits[77])
 
 
@@ -210,9 +226,17 @@ def test_a_file_of_another_size_is_stale(setting, tmp_path):
 
 def test_a_missing_file_is_named(setting, tmp_path):
     with pytest.raises(recmap.Error, match=r"none\.tfrecord"):
-        recmap.open(f"{setting.prefix}none.tfrecord", index=tmp_path / "x.rmx", fs=setting.fs)
+        recmap.open(
+            f"{setting.prefix}none.tfrecord",
+            index=tmp_path / "x.rmx",
+            storage=recmap.Storage(fs=setting.fs),
+        )
     with pytest.raises(FileNotFoundError):
-        recmap.open(f"{setting.prefix}none-*", index=tmp_path / "x.rmx", fs=setting.fs)
+        recmap.open(
+            f"{setting.prefix}none-*",
+            index=tmp_path / "x.rmx",
+            storage=recmap.Storage(fs=setting.fs),
+        )
 
 
 class Wrapped:
@@ -233,7 +257,11 @@ class Wrapped:
 
 def with_changed_reads(memory, tmp_path, change):
     opened(memory, tmp_path).close()
-    return recmap.open(memory.pattern, index=tmp_path / "digits.rmx", fs=Wrapped(memory.fs, change))
+    return recmap.open(
+        memory.pattern,
+        index=tmp_path / "digits.rmx",
+        storage=recmap.Storage(fs=Wrapped(memory.fs, change)),
+    )
 
 
 @pytest.mark.parametrize(
@@ -280,7 +308,9 @@ def test_a_wrong_number_of_replies_is_an_error(memory, tmp_path):
 
     fs = Fewer(memory.fs, lambda data: data)
     with (
-        recmap.open(memory.pattern, index=tmp_path / "digits.rmx", fs=fs) as ds,
+        recmap.open(
+            memory.pattern, index=tmp_path / "digits.rmx", storage=recmap.Storage(fs=fs)
+        ) as ds,
         pytest.raises(recmap.StorageError, match="one result for each range"),
     ):
         ds.gather(range(0, 1797, 100))
@@ -309,22 +339,24 @@ def test_a_signal_ends_a_read(memory, tmp_path):
 def test_an_interrupt_while_indexing_is_raised(memory, tmp_path):
     fs = Wrapped(memory.fs, lambda data: raise_error(KeyboardInterrupt))
     with pytest.raises((KeyboardInterrupt, recmap.StorageError)):
-        recmap.open(memory.pattern, index=tmp_path / "x.rmx", fs=fs, threads=1)
+        recmap.index(memory.pattern, tmp_path / "x.rmx", storage=recmap.Storage(fs=fs), threads=1)
     assert not (tmp_path / "x.rmx").exists()
 
 
 def test_options_of_recmaps_own_requests_are_refused(memory, tmp_path):
-    with pytest.raises(ValueError, match="leave out storage_options"):
-        opened(memory, tmp_path, storage_options={"region": "x"})
-    with pytest.raises(ValueError, match="leave out storage_options"):
+    with pytest.raises(ValueError, match="leave out options"):
+        opened(memory, tmp_path, options={"region": "x"})
+    with pytest.raises(ValueError, match="leave out options"):
         opened(memory, tmp_path, credentials=dict)
     with pytest.raises(TypeError, match="fs must be a filesystem"):
-        recmap.open("memory://x", index=tmp_path / "x.rmx", fs=object())
+        recmap.open("memory://x", index=tmp_path / "x.rmx", storage=recmap.Storage(fs=object()))
 
 
 def test_a_url_of_another_filesystem_is_refused(memory, tmp_path):
     with pytest.raises(recmap.StorageError, match="reads memory://"):
-        recmap.open("s3://bucket/x.tfrecord", index=tmp_path / "x.rmx", fs=memory.fs)
+        recmap.open(
+            "s3://bucket/x.tfrecord", index=tmp_path / "x.rmx", storage=recmap.Storage(fs=memory.fs)
+        )
 
 
 def test_urls_with_credentials_or_dots_are_refused(memory, tmp_path):
@@ -333,7 +365,7 @@ def test_urls_with_credentials_or_dots_are_refused(memory, tmp_path):
         ("memory://a/../x", "is . or .."),
     ]:
         with pytest.raises(recmap.InvalidError, match=message) as caught:
-            recmap.open(url, index=tmp_path / "x.rmx", fs=memory.fs)
+            recmap.open(url, index=tmp_path / "x.rmx", storage=recmap.Storage(fs=memory.fs))
         assert "password@" not in str(caught.value)
 
 
@@ -388,7 +420,7 @@ def test_the_filesystem_is_released(memory, tmp_path):
 
     fs = Wrapped(memory.fs, lambda data: data)
     released = weakref.ref(fs)
-    with recmap.open(memory.pattern, index=tmp_path / "x.rmx", fs=fs) as ds:
+    with recmap.open(memory.pattern, index=tmp_path / "x.rmx", storage=recmap.Storage(fs=fs)) as ds:
         assert len(bytes(ds[0]))
     del fs, ds
     gc.collect()
@@ -412,7 +444,9 @@ def test_a_program_exits_while_loaders_read(tmp_path):
                 return self.fs.cat_ranges(*arguments, **more)
 
         fs = Slow(fsspec.filesystem("file"))
-        ds = recmap.open({str(DIGITS)!r} + "/*.tfrecord", index={str(tmp_path / "x.rmx")!r}, fs=fs)
+        storage = recmap.Storage(fs=fs)
+        shards, index = {str(DIGITS)!r} + "/*.tfrecord", {str(tmp_path / "x.rmx")!r}
+        ds = recmap.open(shards, index=index, storage=storage)
         loader = recmap.Loader(ds, 16, shuffle=True, seed=1, threads=3)
         batches = iter(loader)
         next(batches)
@@ -448,7 +482,7 @@ def test_a_time_that_is_not_known(memory, tmp_path, digits, time):
 
     index = tmp_path / "a.rmx"
     fs = Timeless(memory.fs, lambda data: data)
-    with recmap.open(memory.pattern, index=index, fs=fs, progress=None) as ds:
+    with recmap.open(memory.pattern, index=index, storage=recmap.Storage(fs=fs)) as ds:
         assert bytes(ds[77]) == bytes(digits[77])
 
 
@@ -479,7 +513,9 @@ def test_compressed_shards(memory, tmp_path, payloads):
 
     (plain,) = write(tmp_path, payloads)
     memory.write(f"{memory.prefix}packed.gz", gzip.compress(plain.read_bytes()))
-    with recmap.open(f"{memory.prefix}packed.gz", index=tmp_path / "p.rmx", fs=memory.fs) as ds:
+    with recmap.open(
+        f"{memory.prefix}packed.gz", index=tmp_path / "p.rmx", storage=recmap.Storage(fs=memory.fs)
+    ) as ds:
         assert [bytes(record) for record in ds] == payloads
 
 
@@ -487,7 +523,7 @@ def test_damage_is_listed_with_skip(tmp_path):
     setting = local_setting(tmp_path)
     flip(tmp_path / "data" / shards_of()[0].name, 400)
     with pytest.warns(UserWarning, match="skipped damage"):
-        ds = opened(setting, tmp_path, on_bad_record="skip", progress=None)
+        ds = opened(setting, tmp_path, on_bad_record="skip")
     with ds:
         assert ds.info["damage"][0]["path"].startswith("file://")
 
@@ -495,13 +531,17 @@ def test_damage_is_listed_with_skip(tmp_path):
 def test_an_index_in_a_filesystem(memory, tmp_path, digits_index, digits):
     url = f"{memory.prefix}digits.rmx"
     memory.write(url, digits_index.read_bytes())
-    with recmap.open(url, shards=memory.prefix, fs=memory.fs) as ds:
+    with recmap.open(url, shards=memory.prefix, storage=recmap.Storage(fs=memory.fs)) as ds:
         assert bytes(ds[77]) == bytes(digits[77])
 
 
 def test_a_url_with_a_query_is_refused(memory, tmp_path):
     with pytest.raises(ValueError, match="a URL with a query"):
-        recmap.open("https://host/x?signature=1", index=tmp_path / "x.rmx", fs=memory.fs)
+        recmap.open(
+            "https://host/x?signature=1",
+            index=tmp_path / "x.rmx",
+            storage=recmap.Storage(fs=memory.fs),
+        )
 
 
 class Sizes:

@@ -52,7 +52,7 @@ def metadata(server, monkeypatch):
 
 def opened(server, folder, **more):
     options = {"endpoint": server.url, "timeout": 20, **more}
-    return recmap.open(URL, index=folder / "a.rmx", storage_options=options, progress=None)
+    return recmap.open(URL, index=folder / "a.rmx", storage=recmap.Storage(options=options))
 
 
 def test_the_account_of_the_machine(metadata, server, local, tmp_path):
@@ -139,10 +139,12 @@ def test_a_token_is_for_google_only(metadata, server, tmp_path):
     server.requests.clear()
     with pytest.raises(recmap.InvalidError, match="no credentials are configured"):
         recmap.open(
-            "s3://train/*", index=tmp_path / "b.rmx", storage_options={"endpoint": server.url}
+            "s3://train/*",
+            index=tmp_path / "b.rmx",
+            storage=recmap.Storage(options={"endpoint": server.url}),
         )
     names = [f"{server.url}/train/digits-0000{i}-of-00004.tfrecord" for i in range(4)]
-    recmap.open(names, index=tmp_path / "c.rmx", progress=None)
+    recmap.open(names, index=tmp_path / "c.rmx")
     assert all(headers["Authorization"] is None for _, headers in server.requests)
 
 

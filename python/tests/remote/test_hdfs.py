@@ -89,24 +89,25 @@ def test_index_writes_what_open_writes(on_hdfs, hdfs, tmp_path):
 def test_an_index_of_urls_is_opened_by_its_path(on_hdfs, digits, hdfs):
     """As one of an older version of recmap, whose C library read HDFS."""
     hdfs.namenode.token = TOKEN
-    options = {"storage_options": {"delegation": TOKEN}}
-    with recmap.open(on_hdfs.index_path, allow_urls=True, **options) as ds:
+    options = {"delegation": TOKEN}
+    trusted = recmap.Storage(options=options, allow_urls=True)
+    with recmap.open(on_hdfs.index_path, storage=trusted) as ds:
         assert gathered(ds, [0, 900, 1796]) == gathered(digits, [0, 900, 1796])
     with pytest.raises(recmap.InvalidError, match="names this shard in a remote store"):
-        recmap.open(on_hdfs.index_path, **options)
+        recmap.open(on_hdfs.index_path, storage=recmap.Storage(options=options))
 
 
 def test_the_c_library_refuses_an_index_of_urls_in_words(on_hdfs):
     with pytest.raises(recmap.InvalidError, match="webhdfs:// in Python only") as error:
         recmap._recmap.Handle(on_hdfs.index_path, allow_urls=True)
-    assert "with fs=" in error.value.advice
+    assert "with storage=recmap.Storage(fs=...)" in error.value.advice
 
 
 # ---- Folders, patterns and lists.
 
 
 def find_names(source, hdfs, tmp_path):
-    with recmap.open(source, index=tmp_path / "found.rmx", progress=None) as ds:
+    with recmap.open(source, index=tmp_path / "found.rmx") as ds:
         found = [shard["path"].removeprefix(hdfs.url) for shard in ds.shards]
     (tmp_path / "found.rmx").unlink()
     return found
@@ -151,11 +152,11 @@ def test_two_clusters_are_one_data_set(hdfs, digits, tmp_path):
     names = [f"/data/train/digits-0000{i}-of-00004.tfrecord" for i in range(4)]
     with HdfsServer(hdfs.namenode.folder) as second:
         urls = [f"{(hdfs, second)[i % 2].url}{name}" for i, name in enumerate(names)]
-        with recmap.open(urls, index=tmp_path / "two.rmx", progress=None) as ds:
+        with recmap.open(urls, index=tmp_path / "two.rmx") as ds:
             assert gathered(ds, range(0, 1797, 9)) == gathered(digits, range(0, 1797, 9))
         assert second.datanode.requests
     with pytest.raises(recmap.Error, match="cannot be read together with those of another store"):
-        recmap.open([urls[0], "s3://bucket/x"], index=tmp_path / "mixed.rmx", progress=None)
+        recmap.open([urls[0], "s3://bucket/x"], index=tmp_path / "mixed.rmx")
 
 
 # ---- Users and tokens.
@@ -165,7 +166,7 @@ def test_two_clusters_are_one_data_set(hdfs, digits, tmp_path):
 def test_a_token_reaches_the_namenode_only(name, hdfs, digits, tmp_path):
     hdfs.namenode.token = TOKEN
     source = f"{hdfs.url}/data/train/digits-*.tfrecord"
-    options = {"storage_options": {name: TOKEN}, "progress": None}
+    options = {"storage": recmap.Storage(options={name: TOKEN})}
     ds = recmap.open(source, index=tmp_path / "a.rmx", **options)
     assert bytes(ds[700]) == bytes(digits[700])
     assert all("HAAEYWxpY2U%2B%2Fsecret" in path for path in paths_of(hdfs.namenode))
@@ -177,7 +178,7 @@ def test_a_token_reaches_the_namenode_only(name, hdfs, digits, tmp_path):
 def test_a_wrong_token_is_an_error(hdfs, tmp_path):
     hdfs.namenode.token = "another"
     source = f"{hdfs.url}/data/train/digits-*.tfrecord"
-    options = {"storage_options": {"token": TOKEN}, "progress": None}
+    options = {"storage": recmap.Storage(options={"token": TOKEN})}
     with pytest.raises(recmap.StorageError) as error:
         recmap.open(source, index=tmp_path / "a.rmx", **options)
     assert "secret" not in str(error.value)
@@ -186,20 +187,22 @@ def test_a_wrong_token_is_an_error(hdfs, tmp_path):
 def test_the_environment_names_user_and_token(hdfs, tmp_path, monkeypatch):
     source = f"{hdfs.url}/data/train/"
     monkeypatch.setenv("HADOOP_USER_NAME", "bob")
-    recmap.open(source, index=tmp_path / "a.rmx", progress=None)
+    recmap.open(source, index=tmp_path / "a.rmx")
     assert all("user.name=bob" in path for path in paths_of(hdfs.namenode))
     hdfs.namenode.requests.clear()
-    options = {"storage_options": {"user": "alice"}, "progress": None}
+    options = {"storage": recmap.Storage(options={"user": "alice"})}
     recmap.open(source, index=tmp_path / "b.rmx", **options)
     assert all("user.name=alice" in path for path in paths_of(hdfs.namenode))
     hdfs.namenode.token = TOKEN
     monkeypatch.setenv("HADOOP_TOKEN", TOKEN)
-    recmap.open(source, index=tmp_path / "c.rmx", progress=None)
+    recmap.open(source, index=tmp_path / "c.rmx")
 
 
 def test_credentials_are_those_of_fsspec(hdfs, tmp_path):
-    with pytest.raises(ValueError, match=r"takes no credentials=: pass .* storage_options="):
-        recmap.open(f"{hdfs.url}/data/train/", credentials=lambda: {"token": TOKEN})
+    with pytest.raises(ValueError, match=r"takes no credentials: pass its own options"):
+        recmap.open(
+            f"{hdfs.url}/data/train/", storage=recmap.Storage(credentials=lambda: {"token": TOKEN})
+        )
 
 
 @pytest.mark.parametrize("missing, package", [("fsspec", "requests"), ("requests", "fsspec")])
@@ -246,7 +249,9 @@ def test_an_index_may_be_on_hdfs(on_hdfs, digits, hdfs):
 
 def test_the_cache_keeps_what_was_read(on_hdfs, digits, hdfs, tmp_path):
     def read():
-        with recmap.open(on_hdfs.index_path, allow_urls=True, cache=tmp_path / "cache") as ds:
+        with recmap.open(
+            on_hdfs.index_path, storage=recmap.Storage(allow_urls=True, cache=tmp_path / "cache")
+        ) as ds:
             assert gathered(ds, range(300)) == gathered(digits, range(300))
 
     read()
@@ -257,7 +262,7 @@ def test_the_cache_keeps_what_was_read(on_hdfs, digits, hdfs, tmp_path):
 
 def test_a_server_that_does_not_answer_is_an_error(hdfs, tmp_path):
     hdfs.namenode.faults = [lambda handler: handler.answer(503, b"") or True] * 50
-    options = {"storage_options": {"token": TOKEN}, "progress": None}
+    options = {"storage": recmap.Storage(options={"token": TOKEN})}
     for name in ("digits-*.tfrecord", "", "digits-00000-of-00004.tfrecord"):
         with pytest.raises(recmap.StorageError, match="503") as error:
             recmap.open(f"{hdfs.url}/data/train/{name}", index=tmp_path / "a.rmx", **options)
@@ -266,4 +271,4 @@ def test_a_server_that_does_not_answer_is_an_error(hdfs, tmp_path):
 
 def test_a_folder_is_not_a_file(hdfs, tmp_path):
     with pytest.raises(OSError, match="it is a folder"):
-        recmap.open(f"{hdfs.url}/data/train", index=tmp_path / "a.rmx", progress=None)
+        recmap.open(f"{hdfs.url}/data/train", index=tmp_path / "a.rmx")

@@ -36,7 +36,9 @@ def urls(tmp_path_factory):
     """Skips the tests if the build reads no URLs."""
     index = tmp_path_factory.mktemp("urls") / "x.rmx"
     try:
-        recmap.open("http://127.0.0.1:1/x", index=index, storage_options={"timeout": 1})
+        recmap.open(
+            "http://127.0.0.1:1/x", index=index, storage=recmap.Storage(options={"timeout": 1})
+        )
     except recmap.UnsupportedError:
         pytest.skip("this build of recmap has no support for URLs")
     except recmap.StorageError:
@@ -60,8 +62,7 @@ def read(server, folder, **more):
     with recmap.open(
         "s3://bucket/digits-00000-of-00004.tfrecord",
         index=folder / "digits.rmx",
-        storage_options=options,
-        progress=None,
+        storage=recmap.Storage(options=options),
     ) as ds:
         return len(ds), bytes(ds[0])
 
@@ -94,6 +95,6 @@ def test_swebhdfs_is_encrypted(certificate, tmp_path, monkeypatch):
     for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):  # to requests, these matter more
         monkeypatch.delenv(name, raising=False)
     with server:
-        ds = recmap.open(source, index=tmp_path / "a.rmx", storage_options=options)
+        ds = recmap.open(source, index=tmp_path / "a.rmx", storage=recmap.Storage(options=options))
         assert len(ds) > 400
     assert server.datanode.requests

@@ -134,7 +134,7 @@ def test_a_fault_that_passes_changes_nothing(proxy, index, local, scratch, name)
             proxy.plan(PASSING[name], 2)
 
     options = proxy.options()
-    with recmap.open(index, allow_urls=True, storage_options=options) as ds:
+    with recmap.open(index, storage=recmap.Storage(allow_urls=True, options=options)) as ds:
         assert read_both_ways(ds, plan) == read_both_ways(local, lambda: None)
     assert proxy.used() == 2 * len(proxy.plans)
 
@@ -165,11 +165,15 @@ def test_a_bit_that_flips_in_a_compressed_shard_is_requested_again(
     shard = server.folder / "train" / SHARD
     shard.with_name(f"{SHARD}.gz").write_bytes(gzip.compress(shard.read_bytes()))
     index = recmap.index(
-        f"s3://train/{SHARD}.gz", tmp_path / "a.rmx", storage_options=server.options()
+        f"s3://train/{SHARD}.gz",
+        tmp_path / "a.rmx",
+        storage=recmap.Storage(options=server.options()),
     )
-    with recmap.open(index, allow_urls=True, storage_options=server.options()) as ds:
+    with recmap.open(
+        index, storage=recmap.Storage(allow_urls=True, options=server.options())
+    ) as ds:
         expected = READERS[name](ds)
-    with recmap.open(index, allow_urls=True, storage_options=proxy.options()) as ds:
+    with recmap.open(index, storage=recmap.Storage(allow_urls=True, options=proxy.options())) as ds:
         proxy.plan(flipping(5000))
         assert READERS[name](ds) == expected
     assert proxy.used() == 1
@@ -182,9 +186,11 @@ def test_a_store_that_refuses_a_compressed_shard_is_not_asked_again_at_once(
     shard = server.folder / "train" / SHARD
     shard.with_name(f"{SHARD}.gz").write_bytes(gzip.compress(shard.read_bytes()))
     index = recmap.index(
-        f"s3://train/{SHARD}.gz", tmp_path / "a.rmx", storage_options=server.options()
+        f"s3://train/{SHARD}.gz",
+        tmp_path / "a.rmx",
+        storage=recmap.Storage(options=server.options()),
     )
-    with recmap.open(index, allow_urls=True, storage_options=proxy.options()) as ds:
+    with recmap.open(index, storage=recmap.Storage(allow_urls=True, options=proxy.options())) as ds:
         proxy.plan(failing(403, "AccessDenied"), 4)
         with pytest.raises(recmap.StorageError):
             ds.gather([5])
@@ -196,7 +202,7 @@ def test_delays_with_a_tail_change_nothing(proxy, index, local):
     source = random.Random(5)
     proxy.choose = lambda request: late(0.4 if source.random() < 0.03 else 0.005)
     options = proxy.options()
-    with recmap.open(index, allow_urls=True, storage_options=options) as ds:
+    with recmap.open(index, storage=recmap.Storage(allow_urls=True, options=options)) as ds:
         assert read_both_ways(ds, lambda: None) == read_both_ways(local, lambda: None)
 
 
@@ -207,7 +213,11 @@ def test_a_fault_that_passes_does_not_change_the_index(proxy, index, tmp_path, s
     proxy.plan(PASSING[name], where=follows_the_first)
     proxy.plan(PASSING[name], where=Request.is_listing)
     recmap.index(
-        DIGITS_URL, tmp_path / "b.rmx", id="id", storage_options=proxy.options(), progress=None
+        DIGITS_URL,
+        tmp_path / "b.rmx",
+        id="id",
+        storage=recmap.Storage(options=proxy.options()),
+        progress=None,
     )
     assert proxy.used() == 2
     with open(index, "rb") as one, open(tmp_path / "b.rmx", "rb") as other:
@@ -225,7 +235,7 @@ def test_a_bit_that_flips_during_indexing_is_requested_again(
         name += ".gz"
         data = (server.folder / "train" / SHARD).read_bytes()
         (server.folder / "train" / name).write_bytes(gzip.compress(data))
-    options = {"storage_options": proxy.options(), "threads": threads, "progress": None}
+    options = {"storage": recmap.Storage(options=proxy.options()), "threads": threads}
     recmap.index(f"s3://train/{name}", tmp_path / "a.rmx", **options)
     proxy.plan(flipping(-6), where=follows_the_first)
     recmap.index(f"s3://train/{name}", tmp_path / "b.rmx", **options)
@@ -236,7 +246,11 @@ def test_a_bit_that_flips_during_indexing_is_requested_again(
 def test_a_bit_that_flips_every_time_is_damage(proxy, tmp_path, scratch):
     proxy.plan(flipping(-6), 3, where=follows_the_first)
     with pytest.raises(recmap.CorruptRecordError, match="data CRC is"):
-        recmap.index(f"s3://train/{SHARD}", tmp_path / "b.rmx", storage_options=proxy.options())
+        recmap.index(
+            f"s3://train/{SHARD}",
+            tmp_path / "b.rmx",
+            storage=recmap.Storage(options=proxy.options()),
+        )
     assert list(tmp_path.glob("b.rmx*")) == []
 
 
@@ -248,13 +262,21 @@ def test_sound_shards_are_indexed_without_a_copy(server, tmp_path, monkeypatch):
     (server.folder / "train" / name).write_bytes(gzip.compress(data))
     for shard in (SHARD, name):
         index = recmap.index(
-            f"s3://train/{shard}", tmp_path / "a.rmx", storage_options=server.options()
+            f"s3://train/{shard}",
+            tmp_path / "a.rmx",
+            storage=recmap.Storage(options=server.options()),
         )
-        with recmap.open(index, allow_urls=True, storage_options=server.options()) as ds:
+        with recmap.open(
+            index, storage=recmap.Storage(allow_urls=True, options=server.options())
+        ) as ds:
             assert ds.verify()["damage"] == []
     (server.folder / "train" / SHARD).write_bytes(data[:100] + b"x" + data[101:])
     with pytest.raises(OSError, match="none"):
-        recmap.index(f"s3://train/{SHARD}", tmp_path / "b.rmx", storage_options=server.options())
+        recmap.index(
+            f"s3://train/{SHARD}",
+            tmp_path / "b.rmx",
+            storage=recmap.Storage(options=server.options()),
+        )
 
 
 @pytest.mark.parametrize("removed", [[], ["ETag", "Last-Modified"]])
@@ -268,7 +290,7 @@ def test_the_time_of_a_healthy_transfer_does_not_count(proxy, tmp_path, scratch,
         return kept | (cuts.pop() if cuts and follows_the_first(request) else Fault())
 
     def build(name):
-        options = {"storage_options": proxy.options(timeout=1), "progress": None}
+        options = {"storage": recmap.Storage(options=proxy.options(timeout=1))}
         recmap.index(f"s3://train/{SHARD}", tmp_path / name, **options)
         return (tmp_path / name).read_bytes()
 
@@ -435,7 +457,7 @@ LASTING = {
 @pytest.mark.parametrize("name", ODD)
 def test_an_odd_reply_that_passes_changes_nothing(proxy, index, local, scratch, name):
     options = proxy.options()
-    with recmap.open(index, allow_urls=True, storage_options=options) as ds:
+    with recmap.open(index, storage=recmap.Storage(allow_urls=True, options=options)) as ds:
         found = read_both_ways(ds, lambda: proxy.plan(ODD[name][0], 2))
         assert found == read_both_ways(local, lambda: None)
     assert proxy.used() == 2 * len(proxy.plans)
@@ -453,7 +475,11 @@ def test_an_odd_reply_that_passes_does_not_change_the_index(
 ):
     proxy.plan(ODD[name][0], 2, where=where)
     recmap.index(
-        DIGITS_URL, tmp_path / "b.rmx", id="id", storage_options=proxy.options(), progress=None
+        DIGITS_URL,
+        tmp_path / "b.rmx",
+        id="id",
+        storage=recmap.Storage(options=proxy.options()),
+        progress=None,
     )
     with open(index, "rb") as one, open(tmp_path / "b.rmx", "rb") as other:
         assert one.read() == other.read()
@@ -468,7 +494,7 @@ def empty_reply(request, reply):
 def test_an_empty_reply_does_not_make_an_empty_shard(proxy, server, index, tmp_path, scratch):
     """Only if it is said twice: there are empty shards too."""
     proxy.plan(Fault(empty_reply), 1)
-    options = {"storage_options": proxy.options(), "progress": None}
+    options = {"storage": recmap.Storage(options=proxy.options())}
     recmap.index(DIGITS_URL, tmp_path / "b.rmx", id="id", **options)
     with open(index, "rb") as one, open(tmp_path / "b.rmx", "rb") as other:
         assert one.read() == other.read()
@@ -485,7 +511,9 @@ def test_a_server_that_never_served_is_given_up_early(proxy, tmp_path, scratch, 
     proxy.plan(ODD[name][0], FOREVER)
     options = proxy.options(timeout=3600)
     with pytest.raises(recmap.StorageError, match="after 3 attempts"):
-        recmap.open(f"s3://train/{SHARD}", index=tmp_path / "c.rmx", storage_options=options)
+        recmap.open(
+            f"s3://train/{SHARD}", index=tmp_path / "c.rmx", storage=recmap.Storage(options=options)
+        )
     assert len(proxy.requests) == 3
 
 
@@ -493,7 +521,9 @@ def test_a_store_that_lists_but_has_no_ranges_is_given_up_early(proxy, tmp_path,
     proxy.plan(Fault(whole_object), FOREVER)
     options = proxy.options(timeout=3600)
     with pytest.raises(recmap.StorageError, match=r"ignores ranges.*, after 3 attempts"):
-        recmap.index(DIGITS_URL, tmp_path / "c.rmx", storage_options=options, threads=1)
+        recmap.index(
+            DIGITS_URL, tmp_path / "c.rmx", storage=recmap.Storage(options=options), threads=1
+        )
     assert any(request.is_listing() for request in proxy.requests)
 
 
@@ -506,7 +536,7 @@ def check_failure(caught, row, shard="s3://train/digits-0000"):
 def test_a_fault_that_lasts_is_an_error(proxy, index, local, scratch, name):
     row = LASTING[name]
     options = proxy.options(timeout=row.timeout)
-    with recmap.open(index, allow_urls=True, storage_options=options) as ds:
+    with recmap.open(index, storage=recmap.Storage(allow_urls=True, options=options)) as ds:
         proxy.plan(row.fault, FOREVER)
         with pytest.raises(row.error, match=row.message) as caught:
             ds.gather([1500])
@@ -535,7 +565,7 @@ def test_a_fault_that_lasts_leaves_no_index(proxy, server, tmp_path, scratch, na
         recmap.index(
             f"s3://train/{SHARD}",
             tmp_path / "b.rmx",
-            storage_options=proxy.options(timeout=row.timeout),
+            storage=recmap.Storage(options=proxy.options(timeout=row.timeout)),
             progress=None,
         )
     check_failure(caught, row, SHARD)
@@ -544,7 +574,7 @@ def test_a_fault_that_lasts_leaves_no_index(proxy, server, tmp_path, scratch, na
 
 def test_a_read_that_fails_is_not_repeated(proxy, index, local):
     """The error is that of the first request, even if a second one would succeed."""
-    with recmap.open(index, allow_urls=True, storage_options=proxy.options()) as ds:
+    with recmap.open(index, storage=recmap.Storage(allow_urls=True, options=proxy.options())) as ds:
         proxy.plan(failing(404, "NoSuchKey"))
         with pytest.raises(FileNotFoundError, match="record 3 "):
             ds[3]
@@ -558,7 +588,7 @@ def test_a_read_that_fails_is_not_repeated(proxy, index, local):
 def web_record(proxy, folder, **more):
     url = f"{proxy.url}/train/{SHARD}"
     options = {**CREDENTIALS, "timeout": 1, **more}
-    with recmap.open(url, index=folder / "web.rmx", storage_options=options) as ds:
+    with recmap.open(url, index=folder / "web.rmx", storage=recmap.Storage(options=options)) as ds:
         return bytes(ds[100])
 
 
@@ -631,7 +661,9 @@ def test_redirects_of_encrypted_requests_stay_encrypted(
 
 def test_a_server_that_ends_and_comes_back(server, index, local):
     with FaultProxy(server.url) as proxy:
-        ds = recmap.open(index, allow_urls=True, storage_options=proxy.options(timeout=100))
+        ds = recmap.open(
+            index, storage=recmap.Storage(allow_urls=True, options=proxy.options(timeout=100))
+        )
         assert bytes(ds[3]) == bytes(local[3])
     successor = []
 
@@ -654,14 +686,18 @@ def test_a_server_that_ends_and_comes_back(server, index, local):
 def test_a_closed_port_is_given_up_early(tmp_path):
     url = f"http://127.0.0.1:{unused_port()}/{SHARD}"
     with pytest.raises(recmap.StorageError, match="after 5 attempts") as caught:
-        recmap.open(url, index=tmp_path / "a.rmx", storage_options={"timeout": 3600})
+        recmap.open(
+            url, index=tmp_path / "a.rmx", storage=recmap.Storage(options={"timeout": 3600})
+        )
     assert caught.value.path == url and "check the host and the port" in caught.value.advice
 
 
 def test_a_server_that_ends_is_tried_until_timeout(server, index):
     """Five attempts would take 1.5 seconds at most."""
     with FaultProxy(server.url) as proxy:
-        ds = recmap.open(index, allow_urls=True, storage_options=proxy.options(timeout=2))
+        ds = recmap.open(
+            index, storage=recmap.Storage(allow_urls=True, options=proxy.options(timeout=2))
+        )
         ds[3]
     with ds, pytest.raises(recmap.StorageError) as caught:
         ds[1500]
@@ -726,7 +762,7 @@ def test_certificates_that_are_not_valid(server, index, tmp_path, monkeypatch, n
     with FaultProxy(server.url, context=context) as proxy:
         more = {"ca_bundle": path} if is_known else {}
         options = proxy.options(timeout=1, **more)
-        ds = recmap.open(index, allow_urls=True, storage_options=options)
+        ds = recmap.open(index, storage=recmap.Storage(allow_urls=True, options=options))
         with ds, pytest.raises(recmap.StorageError, match=r"(?i)certificate|SSL") as caught:
             ds[3]
         assert proxy.requests == []
@@ -747,7 +783,7 @@ STALLS = {
 @pytest.mark.parametrize("name", STALLS)
 def test_replies_that_stall(proxy, index, local, name):
     options = proxy.options(timeout=15)
-    with recmap.open(index, allow_urls=True, storage_options=options) as ds:
+    with recmap.open(index, storage=recmap.Storage(allow_urls=True, options=options)) as ds:
         proxy.plan(STALLS[name])
         assert bytes(ds[3]) == bytes(local[3])
         proxy.plan(STALLS[name], FOREVER)
@@ -810,7 +846,11 @@ def test_a_listing_that_fails_is_an_error(proxy, tmp_path, scratch, name):
     fault, message = LISTINGS[name]
     proxy.plan(fault, FOREVER, Request.is_listing)
     with pytest.raises(recmap.StorageError, match=message) as caught:
-        recmap.open(DIGITS_URL, index=tmp_path / "b.rmx", storage_options=proxy.options(timeout=1))
+        recmap.open(
+            DIGITS_URL,
+            index=tmp_path / "b.rmx",
+            storage=recmap.Storage(options=proxy.options(timeout=1)),
+        )
     check_message(caught.value)
     assert caught.value.path == DIGITS_URL
     assert list(tmp_path.glob("b.rmx*")) == []
@@ -825,7 +865,7 @@ def test_what_is_not_a_listing_is_not_an_empty_one(proxy, tmp_path, scratch, nam
     message = rf'list cannot be understood .*, after 3 attempts; {proxy.url}/train.* sent "{shown}'
     options = proxy.options(timeout=3600)
     with pytest.raises(recmap.StorageError, match=message) as caught:
-        recmap.open(DIGITS_URL, index=tmp_path / "b.rmx", storage_options=options)
+        recmap.open(DIGITS_URL, index=tmp_path / "b.rmx", storage=recmap.Storage(options=options))
     check_message(caught.value)
     assert len(proxy.requests) == 3
     assert caught.value.path == DIGITS_URL
@@ -836,7 +876,7 @@ def test_what_is_not_a_listing_is_not_an_empty_one(proxy, tmp_path, scratch, nam
 @pytest.mark.parametrize("name", ODD_PAGES)
 def test_what_is_not_a_listing_is_requested_again(proxy, index, tmp_path, scratch, name):
     proxy.plan(ODD_PAGES[name][0], 2, Request.is_listing)
-    options = {"storage_options": proxy.options(), "progress": None}
+    options = {"storage": recmap.Storage(options=proxy.options())}
     recmap.index(DIGITS_URL, tmp_path / "b.rmx", id="id", **options)
     assert proxy.used() == 2
     with open(index, "rb") as one, open(tmp_path / "b.rmx", "rb") as other:

@@ -135,9 +135,10 @@ CALLS = [gathered, read_one, parsed, found, verified, iterated, loaded]
 
 def opened(index, proxy, seed, folder):
     """Every other seed reads through a cache."""
-    cache = {"cache": folder / "cache"} if seed % 2 else {}
+    cache = folder / "cache" if seed % 2 else None
     options = proxy.options(timeout=100)
-    return recmap.open(index, allow_urls=True, storage_options=options, **cache)
+    storage = recmap.Storage(allow_urls=True, options=options, cache=cache)
+    return recmap.open(index, storage=storage)
 
 
 def check_cache(folder):

@@ -94,9 +94,10 @@ def google(tmp_path_factory, urls):
         yield url
 
 
-def opened(options, folder, url=URL, **more):
+def opened(options, folder, url=URL, cache=None):
     path = folder / "served.rmx"
-    return recmap.open(url, id="id", index=path, storage_options=options, progress=None, **more)
+    storage = recmap.Storage(options=options, cache=cache)
+    return recmap.open(url, id="id", index=path, storage=storage)
 
 
 def batches(ds):
@@ -119,7 +120,9 @@ def check_schedule(target, options, local, folder, seed, **more):
     ds = opened(options, folder, **more)
     with FaultProxy(target) as proxy:
         through = {**options, "endpoint": proxy.url, "timeout": 100}
-        with recmap.open(ds.index_path, allow_urls=True, storage_options=through) as ds:
+        with recmap.open(
+            ds.index_path, storage=recmap.Storage(allow_urls=True, options=through)
+        ) as ds:
             check_calls(ds, proxy, local, seed)
 
 
@@ -173,12 +176,14 @@ def test_wrong_credentials_for_seaweedfs(weed, tmp_path):
         ({"key": "WRONG-HIDDEN"}, "InvalidAccessKeyId"),
     ):
         options = weed.options(**wrong)
-        with recmap.open(index, allow_urls=True, storage_options=options) as ds:
+        with recmap.open(index, storage=recmap.Storage(allow_urls=True, options=options)) as ds:
             with pytest.raises(PermissionError, match=reason) as caught:
                 ds[0]
             check_message(caught.value)
     with pytest.raises(recmap.InvalidError, match="no credentials are configured"):
-        recmap.open(index, allow_urls=True, storage_options={"endpoint": weed.url})[0]
+        recmap.open(index, storage=recmap.Storage(allow_urls=True, options={"endpoint": weed.url}))[
+            0
+        ]
 
 
 def test_presigned_urls_of_seaweedfs(weed, local, tmp_path):
@@ -202,12 +207,14 @@ def test_an_object_of_seaweedfs_that_is_replaced(weed, tmp_path):
     weed.put("other", NAMES[0], data[::-1])
     options = weed.options()
     with (
-        recmap.open(ds.index_path, allow_urls=True, storage_options=options) as ds,
+        recmap.open(ds.index_path, storage=recmap.Storage(allow_urls=True, options=options)) as ds,
         pytest.raises(recmap.StaleIndexError, match=NAMES[0]),
     ):
         ds[0]
     weed.put("other", NAMES[0], data)
-    with recmap.open(ds.index_path, shards="s3://other/", storage_options=options) as ds:
+    with recmap.open(
+        ds.index_path, shards="s3://other/", storage=recmap.Storage(options=options)
+    ) as ds:
         assert records_of(ds) == records
 
 

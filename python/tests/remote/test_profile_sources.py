@@ -468,4 +468,4 @@ def test_an_endpoint_of_a_profile_concerns_s3_only(tmp_path, monkeypatch):
         ("s3://bucket/a", recmap.InvalidError),
     ):
         with pytest.raises(error):
-            recmap.index(url, tmp_path / "a.rmx", storage_options=options)
+            recmap.index(url, tmp_path / "a.rmx", storage=recmap.Storage(options=options))

@@ -32,8 +32,7 @@ def opened(base, folder, **options):
         names,
         id="id",
         index=folder / "served.rmx",
-        storage_options={"timeout": 10, **options},
-        progress=None,
+        storage=recmap.Storage(options={"timeout": 10, **options}),
     )
 
 

@@ -48,7 +48,11 @@ HOSTS = [*PLAIN_SPELLINGS, *OTHER_SPELLINGS]
 
 
 def read_through(proxy, url, folder):
-    recmap.open(url, index=folder / "a.rmx", storage_options={"proxy": proxy.url, "timeout": 1})
+    recmap.open(
+        url,
+        index=folder / "a.rmx",
+        storage=recmap.Storage(options={"proxy": proxy.url, "timeout": 1}),
+    )
 
 
 @pytest.mark.parametrize(
@@ -92,7 +96,9 @@ def test_a_proxy_is_asked_for_other_hosts(server, tmp_path, host):
 def test_an_endpoint_is_checked(server, tmp_path):
     options = {"proxy": server.url, "endpoint": "http://169.254.169.254.", "anonymous": "true"}
     with pytest.raises(PermissionError, match="plain address"):
-        recmap.open("s3://bucket/x", index=tmp_path / "a.rmx", storage_options=options)
+        recmap.open(
+            "s3://bucket/x", index=tmp_path / "a.rmx", storage=recmap.Storage(options=options)
+        )
     assert server.requests == []
 
 
@@ -106,6 +112,8 @@ def test_a_proxy_is_not_asked_for_a_service_at_such_an_address(server, tmp_path,
         monkeypatch.delenv(name, raising=False)
     options = {"proxy": server.url, "endpoint": "http://shards.test", "timeout": 1}
     with pytest.raises(recmap.StorageError, match="its host is") as error:
-        recmap.open("s3://bucket/x", index=tmp_path / "a.rmx", storage_options=options)
+        recmap.open(
+            "s3://bucket/x", index=tmp_path / "a.rmx", storage=recmap.Storage(options=options)
+        )
     assert "hidden" not in str(error.value)
     assert server.requests == []

@@ -77,7 +77,9 @@ def test_estimated_requests_are_those_of_a_loader(kind, batch_size, server, tmp_
             for size in random.integers(1000, 60000, 40):
                 writer.write(bytes(int(size)))
     ds = recmap.open(
-        "s3://train/*.part", index=tmp_path / "parts.rmx", storage_options=server.options()
+        "s3://train/*.part",
+        index=tmp_path / "parts.rmx",
+        storage=recmap.Storage(options=server.options()),
     )
     order = {
         "Shuffled": lambda: recmap.Shuffled(len(ds), seed=5),
@@ -105,7 +107,9 @@ def test_requests_of_many_records_are_estimated_from_some(server, tmp_path):
         for _ in range(count):
             writer.write(b"x")
     options = server.options()
-    ds = recmap.open("s3://train/many.part", index=tmp_path / "m.rmx", storage_options=options)
+    ds = recmap.open(
+        "s3://train/many.part", index=tmp_path / "m.rmx", storage=recmap.Storage(options=options)
+    )
     found = recmap.Loader(ds, 1, shuffle=True).estimate_requests()
     size = path.stat().st_size
     assert found == {"requests": count, "bytes": size, "used_bytes": size, "exact": False}
@@ -132,7 +136,7 @@ def test_indexing_requests_each_byte_once_in_ranges_of_one_or_two_mib(server, tm
         for _ in range(100):
             writer.write(bytes(60_000))
     server.requests.clear()
-    recmap.open(f"{server.url}/train/large.tfrecord", index=tmp_path / "a.rmx", progress=None)
+    recmap.open(f"{server.url}/train/large.tfrecord", index=tmp_path / "a.rmx")
     ranges = [headers["Range"].removeprefix("bytes=") for _, headers in server.requests]
     assert ranges[:2] == ["0-0", "0-15"]
     bounds = sorted(tuple(map(int, each.split("-"))) for each in ranges[2:])
@@ -182,10 +186,16 @@ def test_an_error_of_the_store_is_reported_at_once_with_threads(remote, server):
 
 def test_listings_of_several_pages_are_complete(server, tmp_path):
     for source in (DIGITS_URL, "s3://train/", "s3://train/*", "s3://train/digits@4.tfrecord"):
-        ds = recmap.open(source, index=tmp_path / "a.rmx", storage_options=server.options())
+        ds = recmap.open(
+            source, index=tmp_path / "a.rmx", storage=recmap.Storage(options=server.options())
+        )
         assert len(ds) == 1797
     with pytest.raises(FileNotFoundError, match="no object matches"):
-        recmap.open("s3://train/none*", index=tmp_path / "b.rmx", storage_options=server.options())
+        recmap.open(
+            "s3://train/none*",
+            index=tmp_path / "b.rmx",
+            storage=recmap.Storage(options=server.options()),
+        )
 
 
 @pytest.mark.parametrize(
@@ -207,18 +217,14 @@ def test_patterns_are_those_of_local_files(server, tmp_path, pattern):
     def found(source, **options):
         try:
             with recmap.open(
-                f"{source}/{pattern}",
-                index=tmp_path / "a.rmx",
-                rebuild=True,
-                progress=None,
-                **options,
+                f"{source}/{pattern}", index=tmp_path / "a.rmx", rebuild=True, **options
             ) as ds:
                 return sorted(map(bytes, ds))
         except FileNotFoundError:
             return []
 
     local = found(folder)
-    assert found("s3://train", storage_options=server.options()) == local
+    assert found("s3://train", storage=recmap.Storage(options=server.options())) == local
     pytest.importorskip("fsspec")
     pytest.importorskip("requests")
     with HdfsServer(tmp_path / "served") as hdfs:
@@ -250,8 +256,8 @@ def test_temporary_objects_are_not_shards(server, tmp_path, pattern):
     local = found(folder)
     assert local and not {name.encode() for name in TEMPORARY} & set(local)
     assert pattern or local == [b"y"]
-    assert found("s3://train", storage_options=server.options()) == local
-    assert found(folder, fs=fsspec.filesystem("file")) == local
+    assert found("s3://train", storage=recmap.Storage(options=server.options())) == local
+    assert found(folder, storage=recmap.Storage(fs=fsspec.filesystem("file"))) == local
     pytest.importorskip("requests")
     with HdfsServer(tmp_path / "served") as hdfs:
         assert found(f"{hdfs.url}/train") == local
@@ -262,7 +268,9 @@ def test_keys_with_special_characters_are_encoded(server, tmp_path):
     folder.mkdir()
     shutil.copy(DIGITS / "digits-00000-of-00004.tfrecord", folder / "x#1?.tfrecord")
     source = "s3://train/a b+c=d%25&ä/*"
-    ds = recmap.open(source, index=tmp_path / "a.rmx", storage_options=server.options())
+    ds = recmap.open(
+        source, index=tmp_path / "a.rmx", storage=recmap.Storage(options=server.options())
+    )
     assert len(ds) == 449 and len(bytes(ds[448])) > 0
 
 
@@ -273,7 +281,7 @@ def test_empty_and_compressed_objects(server, tmp_path):
     (bucket / "empty.tfrecord").write_bytes(b"")
     sources = ["s3://train/empty.tfrecord", "s3://train/packed.tfrecord.gz"]
     options = server.options()
-    ds = recmap.open(sources, index=tmp_path / "a.rmx", storage_options=options)
+    ds = recmap.open(sources, index=tmp_path / "a.rmx", storage=recmap.Storage(options=options))
     expected = records_of(recmap.open(bucket / "digits-00001-of-00004.tfrecord"))
     assert records_of(ds) == expected
     assert gathered(ds, [5, 448, 7]) == [expected[i] for i in (5, 448, 7)]
@@ -291,7 +299,9 @@ def noise(server, tmp_path):
     (server.folder / "train" / "noise.tfrecord.gz").write_bytes(gzip.compress(plain.read_bytes()))
     options = server.options()
     url = "s3://train/noise.tfrecord.gz"
-    with recmap.open(url, index=tmp_path / "packed.rmx", storage_options=options) as ds:
+    with recmap.open(
+        url, index=tmp_path / "packed.rmx", storage=recmap.Storage(options=options)
+    ) as ds:
         server.requests.clear()
         yield ds, recmap.open(plain)
 
@@ -330,20 +340,24 @@ def test_an_index_moves_between_stores_and_folders(remote, server, local, tmp_pa
     shutil.copytree(server.folder / "train", server.folder / "copy" / "here")
     options = server.options()
     for index in (remote.index_path, local.index_path):
-        moved = recmap.open(index, shards="s3://copy/here/", storage_options=options)
+        moved = recmap.open(
+            index, shards="s3://copy/here/", storage=recmap.Storage(options=options)
+        )
         assert records_of(moved) == expected
     path = server.folder / "copy" / "here" / "digits-00000-of-00004.tfrecord"
     path.write_bytes(path.read_bytes()[::-1])
-    moved = recmap.open(remote.index_path, shards="s3://copy/here", storage_options=options)
+    moved = recmap.open(
+        remote.index_path, shards="s3://copy/here", storage=recmap.Storage(options=options)
+    )
     with pytest.raises(recmap.CorruptRecordError, match="restore the whole file"):
         moved[0]
 
 
 def test_an_index_must_be_trusted_to_name_urls(remote, server):
     with pytest.raises(recmap.InvalidError, match="allow_urls"):
-        recmap.open(remote.index_path, storage_options=server.options())
+        recmap.open(remote.index_path, storage=recmap.Storage(options=server.options()))
     with recmap.open(
-        remote.index_path, storage_options=server.options(), allow_urls=True
+        remote.index_path, storage=recmap.Storage(options=server.options(), allow_urls=True)
     ) as trusted:
         assert bytes(trusted[5]) == bytes(remote[5])
 
@@ -353,11 +367,11 @@ def test_shards_are_appended_and_merged(server, tmp_path, local):
         server.options(),
         [f"s3://train/digits-0000{i}-of-00004.tfrecord" for i in range(4)],
     )
-    recmap.open(names[:2], index=tmp_path / "a.rmx", storage_options=options)
-    ds = recmap.open(names, index=tmp_path / "a.rmx", storage_options=options)
+    recmap.open(names[:2], index=tmp_path / "a.rmx", storage=recmap.Storage(options=options))
+    ds = recmap.open(names, index=tmp_path / "a.rmx", storage=recmap.Storage(options=options))
     assert records_of(ds) == records_of(local)
     for i, name in enumerate(names):
-        recmap.index(name, tmp_path / f"part{i}.rmx", storage_options=options)
+        recmap.index(name, tmp_path / f"part{i}.rmx", storage=recmap.Storage(options=options))
     recmap.merge(tmp_path / "b.rmx", [tmp_path / f"part{i}.rmx" for i in range(4)])
     assert (tmp_path / "a.rmx").read_bytes() == (tmp_path / "b.rmx").read_bytes()
 
@@ -373,7 +387,7 @@ def test_a_proxy_is_not_asked_for_link_local_addresses(server, tmp_path, host):
         recmap.open(
             f"http://{host}/x.tfrecord",
             index=tmp_path / "a.rmx",
-            storage_options={"proxy": server.url},
+            storage=recmap.Storage(options={"proxy": server.url}),
         )
     assert server.requests == []
 
@@ -384,7 +398,7 @@ def test_everything_is_requested_through_a_proxy(server, local, tmp_path, monkey
     if source == "environment":
         monkeypatch.setenv("http_proxy", server.url)
     url = "http://shards.test/train/digits@4.tfrecord"
-    with recmap.open(url, index=tmp_path / "a.rmx", storage_options=options) as ds:
+    with recmap.open(url, index=tmp_path / "a.rmx", storage=recmap.Storage(options=options)) as ds:
         assert bytes(ds[1000]) == bytes(local[1000])
     paths = [path for path, _ in server.requests]
     assert len(paths) > 4 and all(path.startswith("http://shards.test/train/") for path in paths)
@@ -395,17 +409,17 @@ def test_credentials_are_never_shown(remote, server, tmp_path):
     options = {"endpoint": server.url, "key": "name", "secret": secret, "token": secret}
     server.faults = [on_object(lambda handler: handler.fail(403, "InvalidAccessKeyId"))] * 10
     with pytest.raises(PermissionError) as caught:
-        recmap.open(DIGITS_URL, index=tmp_path / "a.rmx", storage_options=options)
+        recmap.open(DIGITS_URL, index=tmp_path / "a.rmx", storage=recmap.Storage(options=options))
     assert secret not in str(caught.value)
     server.faults = []
-    ds = recmap.open(DIGITS_URL, index=tmp_path / "a.rmx", storage_options=options)
+    ds = recmap.open(DIGITS_URL, index=tmp_path / "a.rmx", storage=recmap.Storage(options=options))
     assert secret not in repr(ds) + repr(ds._options)
     assert secret.encode() not in (tmp_path / "a.rmx").read_bytes()
     with pytest.raises(recmap.InvalidError, match="anonymous must be true or false") as caught:
-        recmap.open(DIGITS_URL, storage_options={"anonymous": secret})
+        recmap.open(DIGITS_URL, storage=recmap.Storage(options={"anonymous": secret}))
     assert secret not in str(caught.value)
     with pytest.raises(recmap.InvalidError, match="did you mean 'endpoint'"):
-        recmap.open(DIGITS_URL, storage_options={"endpiont": "x"})
+        recmap.open(DIGITS_URL, storage=recmap.Storage(options={"endpiont": "x"}))
 
 
 def test_a_forked_child_reads_with_connections_of_its_own(remote, local):
@@ -425,8 +439,10 @@ def test_a_forked_child_may_have_all_requests_in_flight(server, tmp_path):
     for i in range(limit):
         with recmap.Writer(bucket / f"{i:02}.tfrecord") as writer:
             writer.write(b"record")
-    recmap.index("s3://small/*.tfrecord", tmp_path / "a.rmx", storage_options=options)
-    ds = recmap.open(tmp_path / "a.rmx", allow_urls=True, storage_options=options)
+    recmap.index(
+        "s3://small/*.tfrecord", tmp_path / "a.rmx", storage=recmap.Storage(options=options)
+    )
+    ds = recmap.open(tmp_path / "a.rmx", storage=recmap.Storage(allow_urls=True, options=options))
     arrived, late, complete = [], [], threading.Event()
 
     def hold(handler):

@@ -153,7 +153,7 @@ REFUSED = {
 def impatient(remote, server):
     """The same data set, with a limit of a second for requests that are repeated."""
     options = server.options(timeout=1)
-    return recmap.open(remote.index_path, allow_urls=True, storage_options=options)
+    return recmap.open(remote.index_path, storage=recmap.Storage(allow_urls=True, options=options))
 
 
 @pytest.mark.parametrize("fault", REFUSED)
@@ -244,7 +244,9 @@ def test_verify_raises_what_says_nothing_about_a_shard(remote, server, fault, is
 def test_verify_raises_that_a_store_cannot_be_reached(remote, server):
     options = {"endpoint": f"http://127.0.0.1:{unused_port()}", "anonymous": True, "timeout": 1}
     with (
-        recmap.open(remote.index_path, allow_urls=True, storage_options=options) as ds,
+        recmap.open(
+            remote.index_path, storage=recmap.Storage(allow_urls=True, options=options)
+        ) as ds,
         pytest.raises(recmap.StorageError, match="attempts"),
     ):
         ds.verify()
@@ -253,7 +255,9 @@ def test_verify_raises_that_a_store_cannot_be_reached(remote, server):
 def test_verify_raises_that_there_are_no_credentials(remote, server):
     options = {"endpoint": server.url}
     with (
-        recmap.open(remote.index_path, allow_urls=True, storage_options=options) as ds,
+        recmap.open(
+            remote.index_path, storage=recmap.Storage(allow_urls=True, options=options)
+        ) as ds,
         pytest.raises(recmap.InvalidError, match="no credentials are configured"),
     ):
         ds.verify()
@@ -284,7 +288,9 @@ def test_a_span_that_could_not_be_read_is_requested_again(server, tmp_path):
     shard = server.folder / "train" / "digits-00000-of-00004.tfrecord"
     shard.with_name("a.gz").write_bytes(gzip.compress(shard.read_bytes()))
     options = server.options()
-    ds = recmap.open("s3://train/a.gz", index=tmp_path / "a.rmx", storage_options=options)
+    ds = recmap.open(
+        "s3://train/a.gz", index=tmp_path / "a.rmx", storage=recmap.Storage(options=options)
+    )
     server.faults = [on_object(fail_with(404, "NoSuchKey"))] * 2
     with pytest.raises(FileNotFoundError):
         ds.gather([3])
@@ -298,7 +304,7 @@ def test_a_server_that_never_recovers_is_an_error_in_time(server, tmp_path):
         recmap.open(
             f"{server.url}/train/digits-00000-of-00004.tfrecord",
             index=tmp_path / "a.rmx",
-            storage_options={"timeout": 1},
+            storage=recmap.Storage(options={"timeout": 1}),
         )
     assert time.monotonic() - start < 60
     assert list(tmp_path.glob("a.rmx*")) == []
@@ -312,6 +318,6 @@ def test_a_server_that_asks_for_a_long_pause_is_an_error_at_once(server, tmp_pat
         recmap.open(
             f"{server.url}/train/digits-00000-of-00004.tfrecord",
             index=tmp_path / "a.rmx",
-            storage_options={"timeout": timeout},
+            storage=recmap.Storage(options={"timeout": timeout}),
         )
     assert len(server.requests) == 1

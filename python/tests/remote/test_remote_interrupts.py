@@ -91,7 +91,7 @@ def test_an_interrupt_ends_listing_and_indexing(server, tmp_path, names, chosen,
         recmap.index(
             names,
             tmp_path / "a.rmx",
-            storage_options=server.options(),
+            storage=recmap.Storage(options=server.options()),
             threads=threads,
             progress=None,
         )
@@ -117,8 +117,10 @@ def test_an_interrupt_ends_a_wait_for_records(server, local, tmp_path, suffix, c
         for shard in bucket.iterdir():
             shard.with_name(shard.name + suffix).write_bytes(gzip.compress(shard.read_bytes()))
     options = server.options()
-    recmap.index(f"s3://train/digits-*.tfrecord{suffix}", index, storage_options=options)
-    with recmap.open(index, allow_urls=True, storage_options=options) as ds:
+    recmap.index(
+        f"s3://train/digits-*.tfrecord{suffix}", index, storage=recmap.Storage(options=options)
+    )
+    with recmap.open(index, storage=recmap.Storage(allow_urls=True, options=options)) as ds:
         with stalled(server, any_request):
             call(ds)
         assert bytes(ds[1700]) == bytes(local[1700])
@@ -154,16 +156,16 @@ def test_an_interrupt_ends_the_copy_of_a_damaged_shard(server, tmp_path, suffix,
 
     def index():
         names = f"s3://train/digits-*.tfrecord{suffix}"
-        options = {"storage_options": server.options(), "on_bad_record": "skip"}
+        options = {"storage": recmap.Storage(options=server.options()), "on_bad_record": "skip"}
         return recmap.index(names, tmp_path / "a.rmx", threads=threads, progress=None, **options)
 
     with stalled(server, whole_object_again(damaged.name, size)):
         index()
     assert list(tmp_path.glob("a.rmx*")) == []
     index()
-    assert recmap.open(tmp_path / "a.rmx", allow_urls=True, storage_options=server.options()).info[
-        "damage"
-    ]
+    assert recmap.open(
+        tmp_path / "a.rmx", storage=recmap.Storage(allow_urls=True, options=server.options())
+    ).info["damage"]
 
 
 def test_a_handler_that_reads_records_leaves_the_interrupt(server, local, remote):
@@ -208,7 +210,9 @@ def test_an_interrupt_leaves_the_span_to_other_threads(server, tmp_path):
     shard = server.folder / "train" / "digits-00000-of-00004.tfrecord"
     shard.with_name("a.gz").write_bytes(gzip.compress(shard.read_bytes()))
     options = server.options()
-    ds = recmap.open("s3://train/a.gz", index=tmp_path / "a.rmx", storage_options=options)
+    ds = recmap.open(
+        "s3://train/a.gz", index=tmp_path / "a.rmx", storage=recmap.Storage(options=options)
+    )
     records = []
     other = threading.Thread(target=lambda: records.append(bytes(ds[3])))
 
@@ -230,7 +234,9 @@ def test_an_interrupt_ends_a_wait_for_a_span_that_another_thread_requests(server
     shard = server.folder / "train" / "digits-00000-of-00004.tfrecord"
     shard.with_name("a.gz").write_bytes(gzip.compress(shard.read_bytes()))
     options = server.options()
-    ds = recmap.open("s3://train/a.gz", index=tmp_path / "a.rmx", storage_options=options)
+    ds = recmap.open(
+        "s3://train/a.gz", index=tmp_path / "a.rmx", storage=recmap.Storage(options=options)
+    )
     records, asked, released = [], threading.Event(), threading.Event()
     other = threading.Thread(target=lambda: records.append(bytes(ds[3])))
 

@@ -112,7 +112,7 @@ def test_a_token_for_google_and_a_role_for_amazon(server, roles, kind, passes, l
     if passes == "option":
         options |= token
     path = tmp_path / "both.rmx"
-    with recmap.open(urls, index=path, storage_options=options, progress=None, **more) as ds:
+    with recmap.open(urls, index=path, storage=recmap.Storage(options=options), **more) as ds:
         for numbers in (range(0, 1797, 50), range(10, 1797, 300)):
             assert [bytes(record) for record in ds.gather(numbers)] == [
                 bytes(record) for record in local.gather(numbers)
@@ -208,7 +208,10 @@ def test_threads_wait_for_the_first_credentials(server, roles, kind, tmp_path):
     """Those of several data sets, too."""
     index = opened(server, tmp_path, key="mine", secret="s").index_path
     options = {"endpoint": server.url, "timeout": 20}
-    sets = [recmap.open(index, allow_urls=True, storage_options=options) for _ in range(3)]
+    sets = [
+        recmap.open(index, storage=recmap.Storage(allow_urls=True, options=options))
+        for _ in range(3)
+    ]
     assert roles.count == 0
     results = []
     threads = [

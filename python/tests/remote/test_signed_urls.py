@@ -42,11 +42,14 @@ def test_shards_are_read_and_named_without_the_query(signed, tmp_path, local, ca
 def test_an_index_is_opened_with_new_urls(signed, tmp_path, local):
     path = recmap.index(signed_urls(signed), tmp_path / "a.rmx")
     signed.signature = "sig=NEW-HIDDEN"
-    with recmap.open(path, allow_urls=True) as ds, pytest.raises(PermissionError) as caught:
+    with (
+        recmap.open(path, storage=recmap.Storage(allow_urls=True)) as ds,
+        pytest.raises(PermissionError) as caught,
+    ):
         ds[0]
     assert "newly signed URL as the storage option urls" in str(caught.value)
     options = {"urls": signed_urls(signed)}
-    with recmap.open(path, allow_urls=True, storage_options=options) as ds:
+    with recmap.open(path, storage=recmap.Storage(allow_urls=True, options=options)) as ds:
         assert records_of(ds) == records_of(local)
     with recmap.open(signed_urls(signed), index=path) as ds:
         assert records_of(pickle.loads(pickle.dumps(ds))) == records_of(local)
@@ -83,10 +86,12 @@ def test_the_cache_does_not_depend_on_the_signature(signed, tmp_path, local):
     path, cache = recmap.index(signed_urls(signed), tmp_path / "a.rmx"), tmp_path / "cache"
     for signature in (SIGNATURE, "sig=other"):
         signed.signature = signature
-        with recmap.open(signed_urls(signed), index=path, cache=cache) as ds:
+        with recmap.open(
+            signed_urls(signed), index=path, storage=recmap.Storage(cache=cache)
+        ) as ds:
             assert records_of(ds) == records_of(local)
     count = len(signed.requests)
-    with recmap.open(path, allow_urls=True, cache=cache) as ds:
+    with recmap.open(path, storage=recmap.Storage(allow_urls=True, cache=cache)) as ds:
         assert records_of(ds) == records_of(local)
     assert len(signed.requests) == count
     assert all(b"HIDDEN" not in file.read_bytes() for file in cache.iterdir() if file.is_file())
@@ -99,11 +104,16 @@ def test_a_callable_provides_urls(signed, tmp_path, local):
     def provide():
         return {"urls": signed_urls(signed), "expires": time.time() + 3600}
 
-    with recmap.open(path, allow_urls=True, credentials=provide) as ds:
+    with recmap.open(path, storage=recmap.Storage(allow_urls=True, credentials=provide)) as ds:
         assert records_of(ds) == records_of(local)
     for wrong, error in [("x", TypeError), ([7], TypeError), ([], ValueError)]:
         with pytest.raises(error, match="urls"):
-            recmap.open(path, allow_urls=True, credentials=lambda wrong=wrong: {"urls": wrong})
+            recmap.open(
+                path,
+                storage=recmap.Storage(
+                    allow_urls=True, credentials=lambda wrong=wrong: {"urls": wrong}
+                ),
+            )
 
 
 @pytest.mark.parametrize(
@@ -117,7 +127,9 @@ def test_a_callable_provides_urls(signed, tmp_path, local):
 )
 def test_what_is_not_a_signed_url_is_refused(tmp_path, url, message):
     with pytest.raises(recmap.InvalidError, match=message) as caught:
-        recmap.open("s3://bucket/x", index=tmp_path / "a", storage_options={"urls": [url]})
+        recmap.open(
+            "s3://bucket/x", index=tmp_path / "a", storage=recmap.Storage(options={"urls": [url]})
+        )
     assert "a=HID" not in str(caught.value) and "me:" not in str(caught.value)
 
 
@@ -144,5 +156,7 @@ def test_tasks_of_spark_get_the_queries(signed, tmp_path, local):
     from recmap.spark import _index
 
     path = _index.index(LocalSpark(), signed_urls(signed), tmp_path / "a.rmx", id="id")
-    with recmap.open(path, allow_urls=True, storage_options={"urls": signed_urls(signed)}) as ds:
+    with recmap.open(
+        path, storage=recmap.Storage(allow_urls=True, options={"urls": signed_urls(signed)})
+    ) as ds:
         assert records_of(ds) == records_of(local)

@@ -31,17 +31,23 @@ URLS = [
 
 def open_list(url, folder):
     (folder / "list.txt").write_text(f"{url}\n")
-    recmap.open(f"@{folder}/list.txt", index=folder / "x.rmx", storage_options=OPTIONS)
+    recmap.open(
+        f"@{folder}/list.txt", index=folder / "x.rmx", storage=recmap.Storage(options=OPTIONS)
+    )
 
 
 def open_with(url, folder, **options):
     name = f"https://{HOST}/x.tfrecord"
-    recmap.open(name, index=folder / "x.rmx", storage_options={"timeout": 1, **options})
+    recmap.open(
+        name, index=folder / "x.rmx", storage=recmap.Storage(options={"timeout": 1, **options})
+    )
 
 
 CALLS = {
-    "open": lambda url, folder: recmap.open(url, storage_options=OPTIONS),
-    "index": lambda url, folder: recmap.index(url, folder / "x.rmx", storage_options=OPTIONS),
+    "open": lambda url, folder: recmap.open(url, storage=recmap.Storage(options=OPTIONS)),
+    "index": lambda url, folder: recmap.index(
+        url, folder / "x.rmx", storage=recmap.Storage(options=OPTIONS)
+    ),
     "list": open_list,
     "index=": lambda url, folder: recmap.open(DIGITS, index=url),
     "output": lambda url, folder: recmap.index(DIGITS, url),
@@ -50,7 +56,9 @@ CALLS = {
     "from_idx": lambda url, folder: recmap.index(DIGITS, folder / "x.rmx", from_idx=url),
     "urls": lambda url, folder: open_with(url, folder, urls=[url]),
     "proxy": lambda url, folder: open_with(url, folder, proxy=url),
-    "endpoint": lambda url, folder: recmap.open("s3://b/x", storage_options={"endpoint": url}),
+    "endpoint": lambda url, folder: recmap.open(
+        "s3://b/x", storage=recmap.Storage(options={"endpoint": url})
+    ),
 }
 
 
@@ -71,7 +79,7 @@ def test_names_of_objects_are_shown_whole():
     """Keys may have `#` in their names."""
     url = "s3://bucket/part#1.tfrecord"
     with pytest.raises(recmap.StorageError) as caught:
-        recmap.open(url, storage_options=OPTIONS)
+        recmap.open(url, storage=recmap.Storage(options=OPTIONS))
     assert caught.value.path == url
 
 
