@@ -106,7 +106,7 @@ report = recmap.open("x.rmx", access=ACCESS).verify(progress=None)
 assert report["records_good"] == 60 and report["damage"] == [], report
 """
 INDEX = """
-ds = recmap.open(".", index="new.rmx", access=ACCESS, progress=None)
+ds = recmap.open(".", index="new.rmx", access=ACCESS)
 assert len(ds) == 60
 del ds
 """
@@ -146,7 +146,7 @@ def test_damage_is_found_without_mapping(shim, shards):
     code = """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        ds = recmap.open(".", index="new.rmx", on_bad_record="skip", access="read", progress=None)
+        ds = recmap.open(".", index="new.rmx", on_bad_record="skip", access="read")
     (found,) = ds.info["damage"]
     assert len(ds) == 59 and found["path"] == "a-2.tfrecord", (len(ds), found)
     """
@@ -169,7 +169,8 @@ def test_text_indexes(shim, shards):
         at += size
     (shards / "idx/a-0.idx").write_text("".join(lines))
     code = """
-    ds = recmap.open("a-0.tfrecord", index="t.rmx", from_idx="idx", access="read", progress=None)
+    recmap.index("a-0.tfrecord", "t.rmx", from_idx="idx", access="read", progress=None)
+    ds = recmap.open("t.rmx", access="read")
     assert len(ds) == 10
     """
     assert run(shim, shards, code) == []

@@ -334,6 +334,7 @@ def test_a_part_without_records_drops_no_column(tmp_path, empty):
     assert both.where(f"id == 'id-{numbers[-1]}'").numbers.tolist() == [3]
 
 
+@pytest.mark.filterwarnings("ignore:.*until recmap 2.0:DeprecationWarning")
 @pytest.mark.parametrize("lift", [["x"], {"x": 0}, {"x": "none"}])
 @pytest.mark.parametrize("absolute", [False, True])
 def test_the_advice_to_lift_a_column_works(tmp_path, lift, absolute):
@@ -343,8 +344,9 @@ def test_the_advice_to_lift_a_column_works(tmp_path, lift, absolute):
     with recmap.Writer(shard) as writer:
         writer.write(recmap.encode_example({"n": 1}))
     recmap.open(shard, index=index).close()
+    more = {"missing_values": "null"} if lift == ["x"] else {}
     with pytest.raises(recmap.StaleIndexError, match="no column 'x'") as raised:
-        recmap.open(shard, index=index, lift=lift)
+        recmap.open(shard, index=index, lift=lift, **more)
     code = raised.value.advice.partition("to add it, and keep all else: ")[2]
     assert ("allow_absolute_paths=True" in code) == absolute
     eval(code, {"recmap": recmap}).close()

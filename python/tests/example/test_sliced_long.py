@@ -53,9 +53,10 @@ RECORDS = {
 }
 
 
-def open_remote(server, name="index", **more):
-    options = {"storage": recmap.Storage(options=server.options()), **more}
-    return recmap.open("s3://bucket/*", index=server.folder / f"{name}.rmx", **options)
+def open_remote(server, access="map", cache=None):
+    storage = recmap.Storage(options=server.options(), cache=cache)
+    index = server.folder / "index.rmx"
+    return recmap.open("s3://bucket/*", index=index, access=access, storage=storage)
 
 
 def write_remote(folder, records):
@@ -249,7 +250,7 @@ def test_a_span_that_the_network_changed(server):
     (shard,) = (server.folder / "bucket").iterdir()
     shard.with_name(f"{shard.name}.gz").write_bytes(gzip.compress(shard.read_bytes(), 1))
     shard.unlink()
-    with open_remote(server, span_keep_size=1) as ds:
+    with open_remote(server, recmap.Reading(span_keep_size=1)) as ds:
         read_windows(ds)
         server.faults.append(on_object(flip_bit))
         read_windows(ds)
@@ -282,8 +283,8 @@ def batches_of(ds, order, spec):
 )
 def test_rows_of_remote_records_are_those_of_local_ones(name, order, spec, cached, tmp_path):
     path = write_remote(tmp_path, RECORDS[name])
-    more = {"storage": recmap.Storage(cache=tmp_path / "cache")} if cached else {}
-    with ObjectServer(tmp_path) as server, open_remote(server, **more) as remote:
+    cache = tmp_path / "cache" if cached else None
+    with ObjectServer(tmp_path) as server, open_remote(server, cache=cache) as remote:
         found = batches_of(remote, order, spec)
     with recmap.open(path, index=tmp_path / "local.rmx") as local:
         assert found == batches_of(local, order, spec)

@@ -337,7 +337,7 @@ def test_nothing_is_imported_before_a_bucket_is_opened(tmp_path):
     script = (
         "import sys, recmap\n"
         "recmap.storage.aws(), recmap.storage.google(), recmap.storage.azure()\n"
-        "recmap.open(sys.argv[1], index=sys.argv[2], progress=None)\n"
+        "recmap.open(sys.argv[1], index=sys.argv[2])\n"
         "print({'botocore', 'google.auth', 'azure.identity', 'importlib.util'} & {*sys.modules})"
     )
     command = [sys.executable, "-c", script, str(DIGITS), str(tmp_path / "a.rmx")]
