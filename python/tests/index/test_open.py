@@ -339,7 +339,7 @@ def test_an_index_of_other_shards_is_neither_read_nor_advised(tmp_path, options)
     path = tmp_path / "a.rmx"
     with ObjectServer(tmp_path / "srv") as server, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        recmap.index(f"{server.url}/b/made-0.tfrecord", path, id="x", progress=None)
+        recmap.index(f"{server.url}/b/made-0.tfrecord", path, id="y", progress=None)
         server.requests.clear()
         with pytest.raises(recmap.StaleIndexError, match="index has the shard http") as caught:
             recmap.open(shard, index=path, **options)
