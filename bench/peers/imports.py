@@ -13,8 +13,7 @@ import sys
 
 MEASURE = "import sys, time; start = time.process_time(); {}; print(time.process_time() - start)"
 BATCH = (
-    "import recmap; ds = recmap.open(sys.argv[1]);"
-    " next(iter(recmap.Loader(ds, 32, shuffle=True)))"
+    "import recmap; ds = recmap.open(sys.argv[1]); next(iter(recmap.Loader(ds, 32, shuffle=True)))"
 )
 
 
