@@ -13,9 +13,11 @@ __all__ = [
     "INDEXING",
     "METHODS",
     "MOVED",
+    "NO_DTYPE",
     "VALUES",
     "current_arguments",
     "current_method",
+    "warn_without_dtype",
 ]
 
 # Arguments: the old name and the new one, in every function that takes the new one only.
@@ -56,6 +58,18 @@ INDEXING = ("compression", "from_idx", "memory_limit", "missing_values", "progre
 
 # Methods of data sets and views.
 METHODS = {"partition": "split"}
+
+
+NO_DTYPE = object()  # of features that were made without a dtype, which was "int64"
+
+
+def warn_without_dtype(kind: str, shape: Any) -> None:
+    given = "'int64'" if shape is None else f"{shape!r}, 'int64'"
+    warn_caller(
+        f"{kind} without a dtype means int64 until recmap 2.0: name the dtype: {kind}({given}), or "
+        "'float32', bytes, ...",
+        DeprecationWarning,
+    )
 
 
 def _warn(old: str, new: str) -> None:

@@ -93,7 +93,7 @@ def reader(loader: Loader[Any], *, views: bool = False) -> Any:
     Args:
         views: give bytes as views into the shards instead of copies.
 
-    >>> loader = recmap.Loader(digits(), 500, features={"label": recmap.FixedLen()})
+    >>> loader = recmap.Loader(digits(), 500, features={"label": recmap.FixedLen((), "int64")})
     >>> [batch.num_rows for batch in recmap.arrow.reader(loader)]
     [500, 500, 500, 297]
     """

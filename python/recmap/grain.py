@@ -103,7 +103,7 @@ class DataSource:
         missing: what to do about a feature that no record has, as in `recmap.Dataset.parse`. The
             first elements read are checked.
 
-    >>> source = recmap.grain.DataSource(digits(), {"label": recmap.FixedLen()})
+    >>> source = recmap.grain.DataSource(digits(), {"label": recmap.FixedLen((), "int64")})
     >>> len(source), source[5]["label"]
     (1797, np.int64(5))
     """
@@ -180,7 +180,7 @@ class JoinedSource:
 
     >>> ds = digits()
     >>> joined = recmap.join({"all": ds, "threes": ds.where("label == 3")})
-    >>> wanted = {"all": None, "threes": {"label": recmap.FixedLen()}}
+    >>> wanted = {"all": None, "threes": {"label": recmap.FixedLen((), "int64")}}
     >>> source = recmap.grain.JoinedSource(joined, wanted)
     >>> len(source), source[5]["threes"]["label"]
     (183, np.int64(3))
@@ -375,7 +375,8 @@ class Batches(grain.MapDataset):
     in pieces.
 
     >>> order = recmap.Shuffled(1797, seed=7)
-    >>> batches = recmap.grain.Batches(digits(), order, 256, {"label": recmap.FixedLen()})
+    >>> label = recmap.FixedLen((), "int64")
+    >>> batches = recmap.grain.Batches(digits(), order, 256, {"label": label})
     >>> len(batches), batches[0]["label"].shape, batches[7]["label"].shape
     (8, (256,), (5,))
     """

@@ -67,7 +67,7 @@ def dataset(
         missing: what to do about a feature that none of the first rows has, at most 256, as in
             `recmap.Dataset.parse`. Later epochs, and other shards than the first, only warn.
 
-    >>> rows = recmap.huggingface.dataset(digits(), {"label": recmap.FixedLen()})
+    >>> rows = recmap.huggingface.dataset(digits(), {"label": recmap.FixedLen((), "int64")})
     >>> next(iter(rows)), rows.num_shards
     ({'label': 0}, 64)
     """

@@ -88,7 +88,8 @@ def dataset(
         tf.errors.UnknownError, InvalidArgumentError: the loader raised an exception, which the
             message contains.
 
-    >>> features = {"label": recmap.FixedLen(), "image": recmap.FixedLen((64,), "uint8", raw=True)}
+    >>> image = recmap.FixedLen((64,), "uint8", raw=True)
+    >>> features = {"label": recmap.FixedLen((), "int64"), "image": image}
     >>> loader = recmap.Loader(digits(), 256, features=features, last="drop")
     >>> recmap.tensorflow.dataset(loader).element_spec["image"]
     TensorSpec(shape=(256, 64), dtype=tf.uint8, name=None)

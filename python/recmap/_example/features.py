@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from .. import _recmap
 from .._names import suggest_arguments
 from .._numbers import natural
+from .._renamed import NO_DTYPE, warn_without_dtype
 from .call_repr import CallRepr
 from .elements import (
     check_no_shape,
@@ -78,10 +79,15 @@ class _Checked(CallRepr):
     def __post_init__(self) -> None:
         given: Any = self
         kind = type(self).__name__
+        has_dtype = given.dtype is not NO_DTYPE
+        if not has_dtype:  # as in 0.2.0
+            object.__setattr__(self, "dtype", "int64")
         if hasattr(self, "shape"):
             check_shape_and_dtype(kind, given.shape, given.dtype)
         else:
             check_no_shape(kind, given.dtype, getattr(self, "key", None))
+        if not has_dtype:
+            warn_without_dtype(kind, getattr(self, "shape", None))
         element = element_of(given.dtype)
         if getattr(self, "default", None) is not None:
             _check_values("default", given.default, element)
@@ -132,7 +138,8 @@ class FixedLen(_Checked):
         shape: the shape of a record's values: () for a scalar, an int, or dimensions.
         dtype: the dtype of the array: "int64", "float32", bytes (which gives a `BytesColumn`), or
             another one ("int32", "uint8", "bool", "float16", "bfloat16", ...). A value that does
-            not fit is an error.
+            not fit is an error. Required: without it, 0.2.0's "int64" holds until recmap 2.0, with
+            a DeprecationWarning.
         default: for records without the feature: one value, or as many as the shape has. None: a
             record without the feature is an error.
         key: the name of the feature in the record, if it differs from that of the column.
@@ -144,8 +151,12 @@ class FixedLen(_Checked):
             the shape. None: another size is an error.
     """
 
-    shape: Any = ()
-    dtype: Any = "int64"
+    if TYPE_CHECKING:
+        shape: Any
+        dtype: Any
+    else:
+        shape: Any = ()
+        dtype: Any = NO_DTYPE
     default: Any = None
     key: str | None = None
     raw: bool = False
@@ -175,7 +186,10 @@ class FixedLen(_Checked):
 class VarLen(_Checked):
     """Any number of values per record: a `RaggedColumn`. For the arguments see `FixedLen`."""
 
-    dtype: Any = "int64"
+    if TYPE_CHECKING:
+        dtype: Any
+    else:
+        dtype: Any = NO_DTYPE
     key: str | None = None
     raw: bool = False
     copy: bool = False
@@ -205,8 +219,12 @@ class FixedLenSequence(_Checked):
     (2, 64)
     """
 
-    shape: Any = ()
-    dtype: Any = "int64"
+    if TYPE_CHECKING:
+        shape: Any
+        dtype: Any
+    else:
+        shape: Any = ()
+        dtype: Any = NO_DTYPE
     default: Any = None
     ragged: bool = False
     key: str | None = None
@@ -303,8 +321,12 @@ class Sliced(_Checked):
     For the other arguments see `FixedLen`.
     """
 
-    shape: Any = ()
-    dtype: Any = "int64"
+    if TYPE_CHECKING:
+        shape: Any
+        dtype: Any
+    else:
+        shape: Any = ()
+        dtype: Any = NO_DTYPE
     pad: Any = 0
     prepend: Sequence[Any] = ()
     append: Sequence[Any] = ()

@@ -52,7 +52,7 @@ class JoinedLoader(SuggestsMethods, Closing):
 
     >>> ds = digits()
     >>> joined = recmap.join({"all": ds, "threes": ds.where("label == 3")})
-    >>> wanted = {"all": None, "threes": {"label": recmap.FixedLen()}}
+    >>> wanted = {"all": None, "threes": {"label": recmap.FixedLen((), "int64")}}
     >>> for batch in JoinedLoader(joined, 100, features=wanted, shuffle=True, seed=7):
     ...     len(batch["all"]), set(batch["threes"]["label"].tolist())
     (100, {3})

@@ -72,7 +72,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
         loader: the loader, with its rank and world size. Its `epochs` also limits one ``for``.
         numbers: the name of an additional item with the records' numbers, as for `tensors`.
 
-    >>> features = {"label": recmap.FixedLen()}
+    >>> features = {"label": recmap.FixedLen((), "int64")}
     >>> loader = recmap.Loader(digits(), 600, features=features)
     >>> [batch["label"].shape for batch in recmap.torch.IterableDataset(loader)]
     [torch.Size([600]), torch.Size([600]), torch.Size([597])]

@@ -17,7 +17,7 @@ class JoinedLoader(_JoinedLoader):
 
     >>> ds = digits()
     >>> joined = recmap.join({"all": ds, "threes": ds.where("label == 3")})
-    >>> wanted = {"all": None, "threes": {"label": recmap.FixedLen()}}
+    >>> wanted = {"all": None, "threes": {"label": recmap.FixedLen((), "int64")}}
     >>> loader = recmap.torch.JoinedLoader(joined, 100, features=wanted, shuffle=True, seed=7)
     >>> [batch["threes"]["label"].shape for batch in loader]
     [torch.Size([100]), torch.Size([83])]

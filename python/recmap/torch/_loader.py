@@ -42,7 +42,8 @@ class Loader(_Loader[Batch]):
 
     The other arguments are those of `recmap.Loader`.
 
-    >>> features = {"label": recmap.FixedLen(), "image": recmap.FixedLen(64, "uint8", raw=True)}
+    >>> image = recmap.FixedLen(64, "uint8", raw=True)
+    >>> features = {"label": recmap.FixedLen((), "int64"), "image": image}
     >>> loader = recmap.torch.Loader(digits(), 600, shuffle=True, seed=7, features=features)
     >>> [(batch["label"].shape, batch["image"].dtype) for batch in loader][2]
     (torch.Size([597]), torch.uint8)

@@ -90,7 +90,7 @@ class MapDataset(data.Dataset[Any]):
         missing: what to do about a feature that no record has, as in `recmap.Dataset.parse`. The
             first samples read are checked.
 
-    >>> dataset = recmap.torch.MapDataset(digits(), {"label": recmap.FixedLen()})
+    >>> dataset = recmap.torch.MapDataset(digits(), {"label": recmap.FixedLen((), "int64")})
     >>> len(dataset), dataset[5]
     (1797, {'label': tensor(5)})
     """

@@ -97,7 +97,8 @@ def tensors(batch: Any, numbers: str | None = None) -> Any:
         numbers: the name of an additional item with the records' numbers. Of rows that `Chunked`
             or `Packed` make, it is a `Ragged` with the record of every piece.
 
-    >>> features = {"label": recmap.FixedLen(), "image": recmap.FixedLen(64, "uint8", raw=True)}
+    >>> image = recmap.FixedLen(64, "uint8", raw=True)
+    >>> features = {"label": recmap.FixedLen((), "int64"), "image": image}
     >>> batch = recmap.torch.tensors(digits().parse(range(4), features))
     >>> batch["label"], batch["image"].shape
     (tensor([0, 1, 2, 3]), torch.Size([4, 64]))

@@ -69,19 +69,19 @@ def test_bool_and_bfloat16(ds):
 
 
 def test_shapes(ds):
-    assert one(ds, recmap.FixedLen(2, key="pair")).shape == (ROWS, 2)
-    assert one(ds, recmap.FixedLen((2, 1), key="pair"))[3].tolist() == [[3], [-3]]
+    assert one(ds, recmap.FixedLen(2, "int64", key="pair")).shape == (ROWS, 2)
+    assert one(ds, recmap.FixedLen((2, 1), "int64", key="pair"))[3].tolist() == [[3], [-3]]
     raw = one(ds, recmap.FixedLen((3, 4), "uint8", key="image", raw=True))
     assert raw.shape == (ROWS, 3, 4) and raw[0].ravel().tolist() == list(range(12))
 
 
 def test_rows_are_in_the_order_asked_for(ds):
     numbers = [7, 0, 7, -1]
-    batch = ds.parse(numbers, {"label": recmap.FixedLen()})
+    batch = ds.parse(numbers, {"label": recmap.FixedLen((), "int64")})
     assert batch["label"].tolist() == [7, 0, 7, ROWS - 1] == batch.numbers.tolist()
-    view = ds[10:20].parse([0, -1], {"label": recmap.FixedLen()})
+    view = ds[10:20].parse([0, -1], {"label": recmap.FixedLen((), "int64")})
     assert view["label"].tolist() == [10, 19]
-    assert ds.parse([], {"label": recmap.FixedLen(3)})["label"].shape == (0, 3)
+    assert ds.parse([], {"label": recmap.FixedLen(3, "int64")})["label"].shape == (0, 3)
 
 
 @pytest.mark.parametrize("copy", [False, True])
@@ -146,8 +146,8 @@ def test_sparse(ds):
 
 def test_defaults_and_validity(ds):
     features = {
-        "rare": recmap.FixedLen((), default=-1),
-        "pair": recmap.FixedLen(2, default=[5, 6], key="none"),
+        "rare": recmap.FixedLen((), "int64", default=-1),
+        "pair": recmap.FixedLen(2, "int64", default=[5, 6], key="none"),
         "text": recmap.FixedLen((), bytes, default="?", key="none"),
         "words": recmap.VarLen(int, key="rare"),
     }
@@ -162,8 +162,8 @@ def test_defaults_and_validity(ds):
 @pytest.mark.parametrize(
     "feature, word",
     [
-        (recmap.FixedLen(key="rare"), "missing"),
-        (recmap.FixedLen(3, key="pair"), "2"),
+        (recmap.FixedLen((), "int64", key="rare"), "missing"),
+        (recmap.FixedLen(3, "int64", key="pair"), "2"),
         (recmap.FixedLen((), float, key="label"), "int64"),
         (recmap.FixedLen((), "int8", key="big"), "big"),
     ],
@@ -181,7 +181,7 @@ def test_errors_name_feature_and_record(tmp_path, feature, word):
 def test_errors_can_be_collected(tmp_path):
     write(tmp_path, [{"a": 1}, {"b": 1}, {"a": 3}, b"\xff\xff"])
     ds = recmap.open(tmp_path / "made-0.tfrecord")
-    batch = ds.parse(range(4), {"a": recmap.FixedLen()}, on_bad_record="collect")
+    batch = ds.parse(range(4), {"a": recmap.FixedLen((), "int64")}, on_bad_record="collect")
     assert batch.is_valid("a").tolist() == [True, False, True, False]
     rows = dict(batch.failures)
     assert isinstance(rows[1], recmap.FeatureError) and rows[1].record == 1
@@ -191,14 +191,14 @@ def test_errors_can_be_collected(tmp_path):
 @pytest.mark.parametrize(
     "features",
     [
-        {"x": recmap.FixedLen(0)},
-        {"x": recmap.FixedLen(-1)},
-        {"x": recmap.FixedLen(2, default=[1, 2, 3])},
+        {"x": recmap.FixedLen(0, "int64")},
+        {"x": recmap.FixedLen(-1, "int64")},
+        {"x": recmap.FixedLen(2, "int64", default=[1, 2, 3])},
         {"x": recmap.Ragged(int, [])},
         {"x": recmap.Ragged(int, ["splits"])},
         {"x": "int64"},
         ["x"],
-        {"": recmap.FixedLen()},
+        {"": recmap.FixedLen((), "int64")},
     ],
 )
 def test_invalid_features_raise(ds, features):
@@ -270,13 +270,13 @@ def test_tensorflow_features_are_recognised_by_name(ds):
         ),
     }
     ours = {
-        "label": recmap.FixedLen(),
-        "rare": recmap.FixedLen(default=-1),
+        "label": recmap.FixedLen((), "int64"),
+        "rare": recmap.FixedLen((), "int64", default=-1),
         "name": recmap.FixedLen((), bytes, default=""),
-        "words": recmap.VarLen(),
+        "words": recmap.VarLen("int64"),
         "steps": recmap.FixedLenSequence(2, float),
         "r": recmap.Ragged(int, [recmap.RowSplits("splits")], key="words"),
-        "v": recmap.VarLen(key="words"),
+        "v": recmap.VarLen("int64", key="words"),
         "s": recmap.Sparse(["ix", "iy"], "iv", float, [3, 4]),
     }
     theirs, same = ds.parse(range(9), features), ds.parse(range(9), ours)
@@ -300,7 +300,7 @@ def test_sequence_examples(tmp_path):
     ds = recmap.open(tmp_path / "made-0.tfrecord")
     context, lists = ds.parse_sequence(
         range(4),
-        {"id": recmap.FixedLen()},
+        {"id": recmap.FixedLen((), "int64")},
         {"frames": recmap.FixedLenSequence(2, float), "words": recmap.VarLen(int)},
     )
     assert context["id"].tolist() == [0, 1, 2, 3]
@@ -311,7 +311,9 @@ def test_sequence_examples(tmp_path):
 
 
 def test_batch_reads_like_a_dict(ds):
-    batch = ds.parse(range(3), {"label": recmap.FixedLen(), "ratio": recmap.FixedLen((), float)})
+    batch = ds.parse(
+        range(3), {"label": recmap.FixedLen((), "int64"), "ratio": recmap.FixedLen((), float)}
+    )
     assert list(batch) == list(batch.keys()) == ["label", "ratio"] and len(batch) == 2
     assert "label" in batch and "x" not in batch and batch.get("x") is None
     assert dict(batch)["label"] is batch["label"]
@@ -324,7 +326,7 @@ def test_batch_reads_like_a_dict(ds):
 def test_columns_outlive_batch_and_data_set(ds, tmp_path):
     write(tmp_path, [record(i) for i in range(ROWS)])
     own = recmap.open(tmp_path / "made-0.tfrecord")
-    features = {"pair": recmap.FixedLen(2), "name": recmap.FixedLen((), bytes)}
+    features = {"pair": recmap.FixedLen(2, "int64"), "name": recmap.FixedLen((), bytes)}
     batch = own.parse(range(ROWS), features)
     pair, name = batch["pair"], batch["name"][7]
     del batch
@@ -337,7 +339,7 @@ def test_columns_outlive_batch_and_data_set(ds, tmp_path):
 
 
 def test_loader_parses(ds):
-    features = {"label": recmap.FixedLen(), "words": recmap.VarLen(int)}
+    features = {"label": recmap.FixedLen((), "int64"), "words": recmap.VarLen(int)}
     loader = recmap.Loader(ds, 7, shuffle=True, seed=1, features=features, threads=2)
     kept = list(loader)
     order = recmap.Shuffled(ROWS, 1).at(0, range(ROWS))
@@ -356,7 +358,7 @@ def test_loader_parses(ds):
 def test_loader_skips_unparsable_records(tmp_path):
     write(tmp_path, [{"a": i} if i != 5 else {"b": 1} for i in range(20)])
     ds = recmap.open(tmp_path / "made-0.tfrecord")
-    features = {"a": recmap.FixedLen()}
+    features = {"a": recmap.FixedLen((), "int64")}
     with pytest.raises(recmap.FeatureError) as caught:
         list(recmap.Loader(ds, 4, features=features))
     assert caught.value.record == 5
@@ -365,7 +367,7 @@ def test_loader_skips_unparsable_records(tmp_path):
 
 
 def test_dlpack(ds):
-    batch = ds.parse(range(5), {"pair": recmap.FixedLen(2), "words": recmap.VarLen(int)})
+    batch = ds.parse(range(5), {"pair": recmap.FixedLen(2, "int64"), "words": recmap.VarLen(int)})
     assert np.from_dlpack(batch["pair"]).tolist() == [[i, -i] for i in range(5)]
     tensor, offsets = batch.tensor("pair"), batch.tensor("words", "offsets")
     taken, cuts = np.from_dlpack(tensor), np.from_dlpack(offsets)
@@ -384,7 +386,7 @@ def test_arrow(ds, tmp_path):
     write(tmp_path, [record(i) for i in range(ROWS)])
     own = recmap.open(tmp_path / "made-0.tfrecord")
     features = {
-        "label": recmap.FixedLen(),
+        "label": recmap.FixedLen((), "int64"),
         "name": recmap.FixedLen((), bytes),
         "words": recmap.VarLen(int),
         "rare": recmap.VarLen(int),
@@ -421,7 +423,7 @@ def test_unused_arrow_capsules_are_freed(ds):
 
 
 def test_polars_and_pandas(ds):
-    batch = ds.parse(range(5), {"label": recmap.FixedLen(), "words": recmap.VarLen(int)})
+    batch = ds.parse(range(5), {"label": recmap.FixedLen((), "int64"), "words": recmap.VarLen(int)})
     polars = pytest.importorskip("polars")
     assert polars.DataFrame(batch)["words"].to_list() == [list(range(i)) for i in range(5)]
     pandas = pytest.importorskip("pandas")
@@ -590,7 +592,7 @@ def test_raw_byte_order(tmp_path):
     batch = ds.parse([0, 1], both)
     assert (batch["a"].values.byteswap() == batch["b"].values).all()
     with pytest.raises(ValueError, match="raw=True"):
-        ds.parse([0], {"x": recmap.FixedLen((), little_endian=False)})
+        ds.parse([0], {"x": recmap.FixedLen((), "int64", little_endian=False)})
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "float64"])

@@ -57,7 +57,7 @@ def test_shapes_and_values(ds, limit, unit):
             ds,
             rows,
             threads,
-            {"steps": recmap.FixedLenSequence((2,), **more)},
+            {"steps": recmap.FixedLenSequence((2,), "int64", **more)},
             x=recmap.FixedLenSequence((), "int32", default=-1, **more),
             other=recmap.FixedLenSequence((), "int32", key="x"),
             pairs=recmap.FixedLenSequence((2,), "float32", **more),
@@ -82,11 +82,11 @@ def test_shapes_and_values(ds, limit, unit):
 
 
 def test_ragged_and_arrow(ds):
-    feature = recmap.FixedLenSequence((), ragged=True, max_length=4)
+    feature = recmap.FixedLenSequence((), "int64", ragged=True, max_length=4)
     context, _ = parse(ds, range(10), x=feature)
     assert [row.tolist() for row in context["x"]] == [values(row)[:4] for row in range(10)]
     pyarrow = pytest.importorskip("pyarrow")
-    padded_column = recmap.FixedLenSequence((), max_length=4, pad_to=8)
+    padded_column = recmap.FixedLenSequence((), "int64", max_length=4, pad_to=8)
     context, _ = parse(ds, range(10), x=padded_column)
     table = pyarrow.record_batch(context)
     found = [row or [] for row in table["x"].to_pylist()]  # null without values
@@ -94,7 +94,7 @@ def test_ragged_and_arrow(ds):
 
 
 def test_every_batch_of_a_loader_has_one_shape(ds):
-    feature = recmap.FixedLenSequence((), max_length=6, pad_to=6)
+    feature = recmap.FixedLenSequence((), "int64", max_length=6, pad_to=6)
     loader = recmap.Loader(ds, 8, shuffle=True, features={"x": feature}, feature_lists={})
     assert {context["x"].shape for context, _ in loader} == {(8, 6)}
 
@@ -102,10 +102,10 @@ def test_every_batch_of_a_loader_has_one_shape(ds):
 def test_bad_lengths(ds):
     for wrong in 0, -1:
         with pytest.raises(ValueError, match=r"max_length must (be at least 1|not be negative)"):
-            parse(ds, [0], x=recmap.FixedLenSequence(max_length=wrong))
+            parse(ds, [0], x=recmap.FixedLenSequence((), "int64", max_length=wrong))
         with pytest.raises(ValueError, match=r"pad_to must (be at least 1|not be negative)"):
-            parse(ds, [0], x=recmap.FixedLenSequence(pad_to=wrong))
+            parse(ds, [0], x=recmap.FixedLenSequence((), "int64", pad_to=wrong))
     with pytest.raises(ValueError, match="an unpadded sequence cannot have pad_to"):
-        parse(ds, [0], x=recmap.FixedLenSequence(ragged=True, pad_to=2))
+        parse(ds, [0], x=recmap.FixedLenSequence((), "int64", ragged=True, pad_to=2))
     with pytest.raises(ValueError, match="more than 2\\^31 elements"):
-        parse(ds, [0], x=recmap.FixedLenSequence(pad_to=2**40))
+        parse(ds, [0], x=recmap.FixedLenSequence((), "int64", pad_to=2**40))

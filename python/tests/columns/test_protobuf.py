@@ -170,8 +170,8 @@ def entry(r, name, value):
 
 # What is asked for: the name of the column, the feature, its list, how many values records have.
 ASKED = [
-    ("fixed", recmap.FixedLen(2, default=[7, -8]), INT64, (2, 2, 2, 2, 1)),
-    ("one", recmap.FixedLen((), default=3), INT64, (1,)),
+    ("fixed", recmap.FixedLen(2, "int64", default=[7, -8]), INT64, (2, 2, 2, 2, 1)),
+    ("one", recmap.FixedLen((), "int64", default=3), INT64, (1,)),
     ("float", recmap.FixedLen((), "float32", default=0.5), FLOAT, (1,)),
     ("bytes", recmap.FixedLen(2, bytes, default=b"nothing of the kind"), BYTES, (2,)),
     ("copied", recmap.FixedLen((), bytes, default=b"", copy=True), BYTES, (1,)),
@@ -186,7 +186,12 @@ ASKED = [
     ("halves", recmap.VarLen("float16"), FLOAT, (0, 1, 3)),
     ("raw", recmap.FixedLen((3, 1), "int16", default=1, raw=True), BYTES, (1,)),
     ("a name of more than twenty-two bytes", recmap.VarLen("uint32"), INT64, (0, 1, 2)),
-    ("a name of even more than forty-six bytes, which is very long", recmap.VarLen(), INT64, (1,)),
+    (
+        "a name of even more than forty-six bytes, which is very long",
+        recmap.VarLen("int64"),
+        INT64,
+        (1,),
+    ),
 ]
 RANGES = {"uint8": (0, 255), "int16": (-(2**15), 2**15 - 1), "uint32": (0, 2**32 - 1)}
 

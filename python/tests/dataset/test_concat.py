@@ -46,7 +46,7 @@ def test_records_and_views(parts):
     column = ds.parse(order, {"n": recmap.FixedLen((), "int64")})["n"]
     assert (column == order).all()
     many = np.tile(order, 30)  # by several threads
-    assert (ds.parse(many, {"n": recmap.FixedLen()}, threads=4)["n"] == many).all()
+    assert (ds.parse(many, {"n": recmap.FixedLen((), "int64")}, threads=4)["n"] == many).all()
     for wrong in 100, -101:
         with pytest.raises(IndexError):
             ds[wrong]
@@ -183,7 +183,7 @@ def test_mixed_access_and_compression(tmp_path, access):
         file.write(data)
     z = recmap.open(str(path) + ".gz", id="id", access=recmap.Reading(shard_limit=1))
     ds = recmap.concat([a, z, a])
-    features = {"n": recmap.FixedLen()}
+    features = {"n": recmap.FixedLen((), "int64")}
     for _ in range(2):
         loader = recmap.Loader(ds, 64, shuffle=True, seed=3, features=features)
         numbers = np.concatenate([batch["n"] for batch in loader])
@@ -223,4 +223,4 @@ def test_rows_of_a_concatenation(parts):
     ds = recmap.concat(parts)
     rows = recmap.Chunked(np.arange(100) % 7, 16, seed=1)
     records = np.concatenate([rows.pieces(0, i)[:, 0] for i in range(len(rows))])
-    assert (ds.parse(records, {"n": recmap.FixedLen()})["n"] == records).all()
+    assert (ds.parse(records, {"n": recmap.FixedLen((), "int64")})["n"] == records).all()

@@ -75,7 +75,7 @@ def test_damage_is_skipped_whatever_the_time(tmp_path, kind, seed):
         ds = open_shard(path)
         good = good_records(ds)
         assert ds.verify(progress=None)["records_good"] == len(good) < COUNT
-        features = {"x": recmap.FixedLen()}
+        features = {"x": recmap.FixedLen((), "int64")}
         with recmap.Loader(ds, 100, on_bad_record="skip", features=features, epochs=1) as loader:
             assert sorted(np.concatenate([batch["x"] for batch in loader]).tolist()) == good
         with recmap.Loader(
@@ -116,7 +116,7 @@ def test_a_shard_none_of_which_can_be_read_is_damaged(tmp_path, kind, new_time, 
     paths[1].write_bytes(fill(stat.st_size))
     os.utime(paths[1], ns=(0, stat.st_mtime_ns + new_time))
     ds = recmap.open(tmp_path / "set.rmx")
-    features = {"x": recmap.FixedLen()}
+    features = {"x": recmap.FixedLen((), "int64")}
     good = [*range(50), *range(100, 200)]
     with recmap.Loader(ds, 8, on_bad_record="skip", features=features, epochs=1) as loader:
         assert sorted(np.concatenate([batch["x"] for batch in loader]).tolist()) == good
@@ -138,7 +138,7 @@ def test_a_shard_that_was_written_anew_is_stale(tmp_path, kind, new_time):
     assert path.stat().st_size == old.st_size
     os.utime(path, ns=(0, old.st_mtime_ns + new_time))
     ds = recmap.open(path.with_suffix(".rmx"))
-    features = {"x": recmap.FixedLen()}
+    features = {"x": recmap.FixedLen((), "int64")}
     for call in (
         lambda: ds[1134],
         lambda: ds.find("0-01134"),

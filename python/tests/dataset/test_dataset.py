@@ -370,7 +370,7 @@ def test_schema_warns_about_other_records(twenty):
 @pytest.mark.parametrize("threads", [0, 2, 3, 7])
 def test_gather_and_parse_give_the_same_with_any_number_of_threads(digits, threads):
     features = {
-        "label": recmap.FixedLen(),
+        "label": recmap.FixedLen((), "int64"),
         "id": recmap.FixedLen((), "bytes"),
         "missing": recmap.VarLen("int64"),
     }
@@ -385,7 +385,7 @@ def test_gather_and_parse_give_the_same_with_any_number_of_threads(digits, threa
 
 
 def test_errors_are_the_same_with_any_number_of_threads(digits):
-    for features in ({"id": recmap.FixedLen()}, {"no": recmap.FixedLen()}):
+    for features in ({"id": recmap.FixedLen((), "int64")}, {"no": recmap.FixedLen((), "int64")}):
         messages = set()
         for threads in (1, 2, 7):
             with pytest.raises(recmap.FeatureError) as caught:

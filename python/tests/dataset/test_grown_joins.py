@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import recmap
 
-FEATURES = {name: {name: recmap.FixedLen()} for name in ("image", "caption")}
+FEATURES = {name: {name: recmap.FixedLen((), "int64")} for name in ("image", "caption")}
 
 
 def write(folder, part, name, numbers):

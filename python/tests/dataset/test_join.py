@@ -177,7 +177,7 @@ def test_rows_and_features_that_do_not_exist(sides):
             rows[-count - 1]
     assert joined[-1]["image"] == joined[count - 1]["image"]
     with pytest.raises(ValueError, match="features has 'text', but the join has image, caption"):
-        joined.parse([0], {"text": {"label": recmap.FixedLen()}})
+        joined.parse([0], {"text": {"label": recmap.FixedLen((), "int64")}})
 
 
 def test_sides_with_nothing_in_common(tmp_path, sides):

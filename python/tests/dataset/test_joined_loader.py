@@ -10,7 +10,7 @@ import recmap
 from conftest import write
 
 COUNT = 100
-FEATURES = {name: {name: recmap.FixedLen()} for name in ("image", "caption")}
+FEATURES = {name: {name: recmap.FixedLen((), "int64")} for name in ("image", "caption")}
 
 
 def make(folder, name, numbers):

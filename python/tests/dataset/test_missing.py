@@ -35,7 +35,7 @@ def many(tmp_path):
     write(tmp_path, examples)
     with recmap.open(tmp_path / "made-0.tfrecord") as ds:
         with pytest.raises(recmap.FeatureError):
-            ds.parse([0], {"rare": recmap.VarLen()}, missing="error")
+            ds.parse([0], {"rare": recmap.VarLen("int64")}, missing="error")
         yield ds
 
 
@@ -47,9 +47,9 @@ def sequences(tmp_path):
 
 
 KINDS = {
-    "VarLen": recmap.VarLen(),
-    "padded": recmap.FixedLenSequence(),
-    "ragged": recmap.FixedLenSequence(ragged=True),
+    "VarLen": recmap.VarLen("int64"),
+    "padded": recmap.FixedLenSequence((), "int64"),
+    "ragged": recmap.FixedLenSequence((), "int64", ragged=True),
     "Ragged": recmap.Ragged("int64", [recmap.RowSplits("splits")], key="lable"),
     "Sparse": recmap.Sparse("index", "lable", "int64", 4),
     "bytes": recmap.VarLen(bytes),
@@ -81,26 +81,30 @@ def test_missing_warn_warns_once_with_the_near_name(records, kind):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_features_that_are_present_pass(records, threads):
     features = {
-        "label": recmap.FixedLen(),
-        "tags": recmap.VarLen(),  # present, but without values
-        "more": recmap.FixedLen((), default=5, key="label"),
+        "label": recmap.FixedLen((), "int64"),
+        "tags": recmap.VarLen("int64"),  # present, but without values
+        "more": recmap.FixedLen((), "int64", default=5, key="label"),
     }
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for missing in ("error", "warn"):
             records.parse(range(20), features, missing=missing, threads=threads)
             list(recmap.Loader(records, 5, features=features, missing=missing))
-        records.parse([], {"lable": recmap.VarLen()}, missing="error")
+        records.parse([], {"lable": recmap.VarLen("int64")}, missing="error")
 
 
 @pytest.mark.parametrize("missing", ["error", "warn"])
 def test_a_rare_feature_is_not_a_mistake(records, missing):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert not len(records.parse([0, 1], {"rare": recmap.VarLen()}, missing=missing)["rare"][0])
-        default = {"rare": recmap.FixedLen((), default=0)}
+        assert not len(
+            records.parse([0, 1], {"rare": recmap.VarLen("int64")}, missing=missing)["rare"][0]
+        )
+        default = {"rare": recmap.FixedLen((), "int64", default=0)}
         assert records.parse([0], default, missing=missing)["rare"].tolist() == [0]
-        loader = recmap.Loader(records, 5, features={"rare": recmap.VarLen()}, missing=missing)
+        loader = recmap.Loader(
+            records, 5, features={"rare": recmap.VarLen("int64")}, missing=missing
+        )
         assert [batch["rare"].lengths.sum() for batch in loader] == [0, 0, 0, 1]
 
 
@@ -111,9 +115,9 @@ def test_damaged_records_do_not_hide_a_rare_feature(tmp_path):
     with recmap.open(tmp_path / "made-0.rmx") as ds:
         with pytest.raises(recmap.CorruptRecordError):
             ds.schema()
-        assert not len(ds.parse([0], {"rare": recmap.VarLen()}, missing="error")["rare"][0])
+        assert not len(ds.parse([0], {"rare": recmap.VarLen("int64")}, missing="error")["rare"][0])
         with pytest.raises(recmap.FeatureError, match="Did you mean 'rare'"):
-            ds.parse([0], {"rar": recmap.VarLen()}, missing="error")
+            ds.parse([0], {"rar": recmap.VarLen("int64")}, missing="error")
 
 
 @pytest.mark.parametrize(
@@ -126,7 +130,7 @@ def test_damaged_records_do_not_hide_a_rare_feature(tmp_path):
 )
 def test_advice(records, name, advice):
     with pytest.raises(recmap.FeatureError) as caught:
-        records.parse([0], {name: recmap.VarLen()}, missing="error")
+        records.parse([0], {name: recmap.VarLen("int64")}, missing="error")
     assert caught.value.advice.startswith(advice)
 
 
@@ -141,7 +145,7 @@ def test_a_sample_says_how_many_records_it_has(tmp_path):
         assert caught.value.advice == f"{part} If the name is right, give a default."
         ds.schema(sample=None)
         with pytest.raises(recmap.FeatureError) as caught:
-            ds.parse([0], {"zzz": recmap.VarLen()}, missing="error")
+            ds.parse([0], {"zzz": recmap.VarLen("int64")}, missing="error")
         assert caught.value.advice.startswith("The records have 'a', 'b'. ")
 
 
@@ -150,20 +154,20 @@ def test_records_that_failed_say_nothing(tmp_path):
     ds = recmap.open(tmp_path / "made-0.tfrecord")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for feature in (recmap.VarLen(), recmap.FixedLen((), default=0)):
+        for feature in (recmap.VarLen("int64"), recmap.FixedLen((), "int64", default=0)):
             ds.parse([0, 1], {"x": feature}, on_bad_record="collect", missing="error")
 
 
 def test_feature_lists(sequences):
-    steps = {"frame": recmap.VarLen()}
+    steps = {"frame": recmap.VarLen("int64")}
     with pytest.warns(UserWarning, match="feature list 'frame'. Did you mean 'frames'"):
         sequences.parse_sequence([0], {}, steps)
     with pytest.raises(
         recmap.FeatureError, match="It is not a feature list: request it in features"
     ):
-        sequences.parse_sequence([0], {}, {"id": recmap.VarLen()}, missing="error")
+        sequences.parse_sequence([0], {}, {"id": recmap.VarLen("int64")}, missing="error")
     with pytest.raises(recmap.FeatureError, match="feature_lists of parse_sequence"):
-        sequences.parse_sequence([0], {"frames": recmap.VarLen()}, {}, missing="error")
+        sequences.parse_sequence([0], {"frames": recmap.VarLen("int64")}, {}, missing="error")
     with pytest.raises(recmap.FeatureError, match="'frame'"):
         next(iter(recmap.Loader(sequences, 2, feature_lists=steps)))
 
@@ -173,7 +177,7 @@ TRANSFORMS = {"columns": None, "transform": lambda batch: batch}
 
 @pytest.mark.parametrize("transform", TRANSFORMS)
 def test_a_loader_warns_once(records, transform):
-    arguments = {"features": {"lable": recmap.VarLen()}, "transform": TRANSFORMS[transform]}
+    arguments = {"features": {"lable": recmap.VarLen("int64")}, "transform": TRANSFORMS[transform]}
     for _ in range(2):  # each loader
         with recmap.Loader(records, 5, missing="warn", **arguments) as loader:
             with pytest.warns(UserWarning, match="'lable'. Did you mean 'label'"):
@@ -185,7 +189,7 @@ def test_a_loader_warns_once(records, transform):
 
 @pytest.mark.parametrize("transform", TRANSFORMS)
 def test_a_loader_that_refuses_delivers_nothing(records, transform):
-    arguments = {"features": {"lable": recmap.VarLen()}, "transform": TRANSFORMS[transform]}
+    arguments = {"features": {"lable": recmap.VarLen("int64")}, "transform": TRANSFORMS[transform]}
     with recmap.Loader(records, 5, **arguments) as loader:
         for _ in range(2):
             with pytest.raises(recmap.FeatureError, match="'lable'"):
@@ -194,7 +198,7 @@ def test_a_loader_that_refuses_delivers_nothing(records, transform):
 
 
 def test_a_loader_checks_its_first_batch_only(many):
-    features = {"rare": recmap.VarLen()}
+    features = {"rare": recmap.VarLen("int64")}
     with recmap.Loader(many, COUNT // 2, features=features) as loader:
         assert [batch["rare"].lengths.sum() for batch in loader] == [1, 0]
     loader = recmap.Loader(many[::-1], COUNT // 2, features=features)
@@ -213,7 +217,7 @@ def test_batches_of_a_transform_are_checked_in_order(many, monkeypatch):
         return check(self, batch)
 
     monkeypatch.setattr(recmap._dataset.missing._Check, "check", late)
-    features = {"rare": recmap.VarLen()}
+    features = {"rare": recmap.VarLen("int64")}
     loader = recmap.Loader(many[:50], 5, features=features, transform=lambda batch: batch)
     with loader:
         assert [batch["rare"].lengths.sum() for batch in loader] == [1, *[0] * 9]
@@ -221,7 +225,7 @@ def test_batches_of_a_transform_are_checked_in_order(many, monkeypatch):
 
 @pytest.mark.parametrize("move", ["load_state_dict", "seek"])
 def test_a_run_that_continues_is_only_warned(many, move):
-    arguments = {"batch_size": 100, "features": {"rare": recmap.VarLen()}}
+    arguments = {"batch_size": 100, "features": {"rare": recmap.VarLen("int64")}}
     with recmap.Loader(many, **arguments) as loader, recmap.Loader(many, **arguments) as again:
         next(iter(loader))
         if move == "seek":
@@ -233,7 +237,7 @@ def test_a_run_that_continues_is_only_warned(many, move):
 
 
 def test_other_ranks_are_only_warned(records):
-    arguments = {"features": {"lable": recmap.VarLen()}, "world_size": 2}
+    arguments = {"features": {"lable": recmap.VarLen("int64")}, "world_size": 2}
     with pytest.raises(recmap.FeatureError, match="'lable'"):
         next(iter(recmap.Loader(records, 5, rank=0, **arguments)))
     with pytest.warns(UserWarning, match="'lable'"):
@@ -242,9 +246,9 @@ def test_other_ranks_are_only_warned(records):
 
 def test_all_wrong_names_are_reported(records):
     features = {
-        "lable": recmap.FixedLenSequence(),
-        "tag": recmap.VarLen(),
-        "label": recmap.FixedLen(),
+        "lable": recmap.FixedLenSequence((), "int64"),
+        "tag": recmap.VarLen("int64"),
+        "label": recmap.FixedLen((), "int64"),
     }
     with pytest.raises(recmap.FeatureError) as caught:
         next(iter(recmap.Loader(records, 5, features=features)))
@@ -254,7 +258,7 @@ def test_all_wrong_names_are_reported(records):
 
 
 DROPPED = {  # every record fails, because something it needs has another name
-    "fixed": {"lable": recmap.FixedLen()},
+    "fixed": {"lable": recmap.FixedLen((), "int64")},
     "index": {"x": recmap.Sparse("lable", "number", "int64", 20)},
     "partition": {"x": recmap.Ragged("int64", [recmap.RowLengths("lable")], key="number")},
 }
@@ -283,9 +287,9 @@ def test_damaged_first_records_do_not_hide_that_a_feature_is_rare(tmp_path):
     recmap.open(path).close()
     path.write_bytes(path.read_bytes().replace(b"damaged", b"DAMAGED"))
     features = {
-        "rare": recmap.VarLen(),
-        "weight": recmap.FixedLen((), default=0),
-        "label": recmap.FixedLen(),
+        "rare": recmap.VarLen("int64"),
+        "weight": recmap.FixedLen((), "int64", default=0),
+        "label": recmap.FixedLen((), "int64"),
     }
     with recmap.open(tmp_path / "made-0.rmx") as ds:
         loader = recmap.Loader(ds, 5, features=features, on_bad_record="skip")
@@ -293,7 +297,10 @@ def test_damaged_first_records_do_not_hide_that_a_feature_is_rare(tmp_path):
             warnings.simplefilter("error")
             warnings.filterwarnings("ignore", "all 5 records of a step were skipped")
             assert not len(next(iter(loader))["label"])
-            wrong = {"label": recmap.FixedLen((2,)), "weight": recmap.FixedLen((), default=1)}
+            wrong = {
+                "label": recmap.FixedLen((2,), "int64"),
+                "weight": recmap.FixedLen((), "int64", default=1),
+            }
             assert ds.parse([5], wrong, on_bad_record="collect").failures
 
 
@@ -304,7 +311,7 @@ def test_parse_ignores_that_other_shards_cannot_be_read(tmp_path):
         index = ds.index_path
     (tmp_path / "other.tfrecord").write_bytes(b"")
     with recmap.open(index) as ds, pytest.warns(UserWarning, match="'rare'"):
-        ds.parse([0], {"rare": recmap.VarLen()})
+        ds.parse([0], {"rare": recmap.VarLen("int64")})
 
 
 def test_a_sample_of_large_records_is_small(tmp_path, monkeypatch):
@@ -319,7 +326,7 @@ def test_a_sample_of_large_records_is_small(tmp_path, monkeypatch):
             lambda self, numbers: read.append(numbers) or schema(self, numbers),
         )
         with pytest.warns(UserWarning, match="'rare'"):
-            ds.parse([0], {"rare": recmap.VarLen()})
+            ds.parse([0], {"rare": recmap.VarLen("int64")})
     assert [len(numbers) for numbers in read] == [29, 29]
 
 
@@ -342,7 +349,7 @@ def test_threads_lose_no_names(many):
 
 def test_a_sliced_feature_has_similar_names(records):
     order = recmap.Windows(np.ones(20, np.int64), 1)
-    loader = recmap.Loader(records, 5, order=order, features={"lable": recmap.Sliced()})
+    loader = recmap.Loader(records, 5, order=order, features={"lable": recmap.Sliced((), "int64")})
     with pytest.raises(recmap.FeatureError, match="but the counts") as caught:
         next(iter(loader))
     assert caught.value.advice == "Did you mean 'label'?"
@@ -363,14 +370,14 @@ def test_a_feature_of_the_last_record_is_not_a_mistake(tmp_path):
     write(tmp_path, [{"label": 0}] * 20000)
     write(tmp_path, [{"label": 0, "reward": 1}], name="z.tfrecord")
     with recmap.open(tmp_path) as ds:
-        batch = ds.parse([0], {"reward": recmap.VarLen()}, missing="error")
+        batch = ds.parse([0], {"reward": recmap.VarLen("int64")}, missing="error")
         assert not batch["reward"].lengths.sum()
 
 
 def test_a_sample_finds_what_is_regular(tmp_path):
     write(tmp_path, [{"label": 0, **({"tenth": 1} if i % 10 == 5 else {})} for i in range(10000)])
     with recmap.open(tmp_path / "made-0.tfrecord") as ds:
-        batch = ds.parse([0], {"tenth": recmap.VarLen()}, missing="error")
+        batch = ds.parse([0], {"tenth": recmap.VarLen("int64")}, missing="error")
         assert not batch["tenth"].lengths.sum()
 
 
@@ -398,10 +405,10 @@ def test_a_store_that_fails_is_not_a_missing_feature(tmp_path):
         ds = recmap.open(url, index=tmp_path / "a.rmx", storage=recmap.Storage(options=options))
         server.faults.append(on_object(fail_after_the_first))
         with pytest.raises(recmap.StorageError, match="403"):
-            ds.parse([0], {"rare": recmap.VarLen()}, missing="error")
+            ds.parse([0], {"rare": recmap.VarLen("int64")}, missing="error")
         assert len(requests) > 1
         server.faults.clear()
-        batch = ds.parse([0], {"rare": recmap.VarLen()}, missing="error")
+        batch = ds.parse([0], {"rare": recmap.VarLen("int64")}, missing="error")
         assert not batch["rare"].lengths.sum()
 
 
@@ -424,13 +431,13 @@ def test_torch(records):
 
     from torch.utils.data import DataLoader
 
-    features = {"lable": recmap.VarLen()}
+    features = {"lable": recmap.VarLen("int64")}
     with pytest.warns(UserWarning, match="'lable'"):
         recmap.torch.MapDataset(records, features, missing="warn")[0]
     samples = recmap.torch.MapDataset(records, features)
     with pytest.raises(recmap.FeatureError, match="'lable'"):
         pickle.loads(pickle.dumps(samples))[0]
-    rare = recmap.torch.MapDataset(records, {"rare": recmap.VarLen()})
+    rare = recmap.torch.MapDataset(records, {"rare": recmap.VarLen("int64")})
     assert not len(rare[0]["rare"])  # one sample says little about a feature
     batches = recmap.torch.IterableDataset(recmap.Loader(records, 5, features=features))
     with pytest.raises(recmap.FeatureError, match="'lable'"):
@@ -445,7 +452,7 @@ def test_samples_in_workers_of_torch(many, workers):
 
     from torch.utils.data import DataLoader
 
-    samples = recmap.torch.MapDataset(many, {"rare": recmap.VarLen()})
+    samples = recmap.torch.MapDataset(many, {"rare": recmap.VarLen("int64")})
     batches = DataLoader(samples, 500, num_workers=workers, collate_fn=recmap.torch.collate)
     assert sum(len(batch["rare"].values) for batch in batches) == 1
 
@@ -458,7 +465,7 @@ def test_later_epochs_of_torch(many, workers):
 
     from torch.utils.data import DataLoader
 
-    features = {"rare": recmap.VarLen()}
+    features = {"rare": recmap.VarLen("int64")}
     order = recmap.Shuffled(COUNT, seed=0)
     half = COUNT // 2
     first = [order.position_of(epoch, RARE) < half for epoch in range(4)]
@@ -473,13 +480,13 @@ def test_grain(records):
     pytest.importorskip("grain")
     import recmap.grain
 
-    features = {"lable": recmap.VarLen()}
+    features = {"lable": recmap.VarLen("int64")}
     order = recmap.Sequential(20)
     with pytest.warns(UserWarning, match="'lable'"):
         recmap.grain.DataSource(records, features, missing="warn")[0]
     source = recmap.grain.DataSource(records, features)
     batches = recmap.grain.Batches(records, order, 5, features)
-    rows = {"label": recmap.Sliced(), "lable": recmap.VarLen()}
+    rows = {"label": recmap.Sliced((), "int64"), "lable": recmap.VarLen("int64")}
     windows = recmap.Windows(np.ones(20, np.int64), 1)
     windowed = recmap.grain.Batches(records, windows, 5, rows)
     for made in (source, batches, windowed):
@@ -491,13 +498,15 @@ def test_grain_batches_check_the_first_batch_of_a_run(many):
     pytest.importorskip("grain")
     import recmap.grain
 
-    batches = recmap.grain.Batches(many, recmap.Sequential(COUNT), 100, {"rare": recmap.VarLen()})
+    batches = recmap.grain.Batches(
+        many, recmap.Sequential(COUNT), 100, {"rare": recmap.VarLen("int64")}
+    )
     for _ in range(5):
         assert sum(1 for _ in pickle.loads(pickle.dumps(batches)).to_iter_dataset()) == 50
     with pytest.warns(UserWarning, match="'rare'"):
         pickle.loads(pickle.dumps(batches))[2]
     other = recmap.grain.Batches(
-        many[::-1], recmap.Sequential(COUNT), 100, {"rare": recmap.VarLen()}
+        many[::-1], recmap.Sequential(COUNT), 100, {"rare": recmap.VarLen("int64")}
     )
     with pytest.raises(recmap.FeatureError, match="'rare'"):
         other[0]
@@ -507,7 +516,7 @@ def test_huggingface(records):
     pytest.importorskip("datasets")
     import recmap.huggingface
 
-    rows = recmap.huggingface.dataset(records, {"lable": recmap.VarLen()})
+    rows = recmap.huggingface.dataset(records, {"lable": recmap.VarLen("int64")})
     with pytest.raises(recmap.FeatureError, match="'lable'"):
         next(iter(rows))
 
@@ -516,11 +525,11 @@ def test_huggingface_checks_the_first_rows(many):
     pytest.importorskip("datasets")
     import recmap.huggingface
 
-    rows = recmap.huggingface.dataset(many, {"rare": recmap.VarLen()}, shards=2)
+    rows = recmap.huggingface.dataset(many, {"rare": recmap.VarLen("int64")}, shards=2)
     with pytest.warns(UserWarning, match="'rare'"):
         assert sum(len(row["rare"] or ()) for row in rows) == 1
     with pytest.raises(ValueError, match='"error", "warn" or "ignore"'):
-        recmap.huggingface.dataset(many, {"rare": recmap.VarLen()}, missing="no")
+        recmap.huggingface.dataset(many, {"rare": recmap.VarLen("int64")}, missing="no")
 
 
 def test_ray_checks_the_first_rows(many, monkeypatch):
@@ -528,15 +537,15 @@ def test_ray_checks_the_first_rows(many, monkeypatch):
     import recmap.ray
 
     monkeypatch.setattr("recmap.ray._BLOCK_SIZE", 2000)
-    source = recmap.ray.Datasource(many, {"rare": recmap.VarLen()})
+    source = recmap.ray.Datasource(many, {"rare": recmap.VarLen("int64")})
     assert sum(table.num_rows for read in source.get_read_tasks(8) for table in read()) == COUNT
-    rest = recmap.ray.Datasource(many, {"rare": recmap.VarLen()}, position=1000)
+    rest = recmap.ray.Datasource(many, {"rare": recmap.VarLen("int64")}, position=1000)
     with pytest.warns(UserWarning, match="'rare'") as caught:
         assert (
             sum(len(table) for read in rest.get_read_tasks(8) for table in read()) == COUNT - 1000
         )
     assert len(caught) == 1
-    later = recmap.ray.Datasource(many[10:], {"lable": recmap.VarLen()}, epoch=1)
+    later = recmap.ray.Datasource(many[10:], {"lable": recmap.VarLen("int64")}, epoch=1)
     with pytest.warns(UserWarning, match="'lable'"):
         next(later.get_read_tasks(1)[0]())
     with pytest.raises(ValueError, match='"error", "warn" or "ignore"'):
@@ -547,7 +556,7 @@ def test_ray_reads(records):
     pytest.importorskip("ray")
     import recmap.ray
 
-    source = recmap.ray.Datasource(records, {"lable": recmap.VarLen()})
+    source = recmap.ray.Datasource(records, {"lable": recmap.VarLen("int64")})
     with pytest.raises(recmap.FeatureError, match="'lable'"):
         list(source.get_read_tasks(1)[0]())
 
@@ -556,7 +565,7 @@ def test_tensorflow(records):
     pytest.importorskip("tensorflow")
     import recmap.tensorflow
 
-    loader = recmap.Loader(records, 5, features={"lable": recmap.VarLen()})
+    loader = recmap.Loader(records, 5, features={"lable": recmap.VarLen("int64")})
     with pytest.raises(Exception, match="'lable'"):
         next(iter(recmap.tensorflow.dataset(loader)))
 

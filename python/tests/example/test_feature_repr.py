@@ -5,13 +5,13 @@ import pytest
 import recmap
 
 FEATURES = [
-    (recmap.FixedLen(), "FixedLen((), 'int64')"),
+    (recmap.FixedLen((), "int64"), "FixedLen((), 'int64')"),
     (recmap.FixedLen((8, 8), "uint8", raw=True), "FixedLen((8, 8), 'uint8', raw=True)"),
     (recmap.FixedLen((), "float32", 0.5, key="x"), "FixedLen((), 'float32', default=0.5, key='x')"),
     (recmap.FixedLen((), "int64", False), "FixedLen((), 'int64', default=False)"),
     (recmap.VarLen("bytes", copy=True), "VarLen('bytes', copy=True)"),
     (
-        recmap.FixedLenSequence((3,), max_length=8, pad_to=4),
+        recmap.FixedLenSequence((3,), "int64", max_length=8, pad_to=4),
         "FixedLenSequence((3,), 'int64', max_length=8, pad_to=4)",
     ),
     (

@@ -194,7 +194,11 @@ def test_added_elements(documents, kind, before, after):
 def test_sequences(documents):
     order = recmap.Packed(LENGTHS, 100, seed=5)
     batch = next(
-        iter(recmap.Loader(documents, 9, order=order, features={"tokens": recmap.Sliced()}))
+        iter(
+            recmap.Loader(
+                documents, 9, order=order, features={"tokens": recmap.Sliced((), "int64")}
+            )
+        )
     )
     for width in (100, 99, 40, 0):
         offsets, longest = batch.sequences(width)
@@ -213,7 +217,10 @@ def test_sequences(documents):
 
 def test_windows_have_values_of_their_record(documents):
     order = recmap.Windows(LENGTHS, 8, pad=(3, 3), seed=2)
-    features = {"name": recmap.FixedLen((), bytes), "tokens": recmap.Sliced(pad="edge")}
+    features = {
+        "name": recmap.FixedLen((), bytes),
+        "tokens": recmap.Sliced((), "int64", pad="edge"),
+    }
     for batch in itertools.islice(recmap.Loader(documents, 5, order=order, features=features), 40):
         for row, record in enumerate(batch.numbers.tolist()):
             assert bytes(batch["name"][row]) == b"doc %d" % record
@@ -224,7 +231,7 @@ def test_windows_have_values_of_their_record(documents):
 
 def deliver(documents, order, batch_size, ranks, state=None, steps=None):
     """Rows that all ranks together get, step by step, and the state after that."""
-    features = {"tokens": recmap.Sliced(pad=PAD)}
+    features = {"tokens": recmap.Sliced((), "int64", pad=PAD)}
     loaders = [
         recmap.Loader(
             documents, batch_size, order=order, features=features, rank=rank, world_size=ranks,
@@ -261,7 +268,9 @@ def test_another_number_of_ranks_continues_the_history(documents, kind, seed):
 
 def test_pickled_loader_continues(documents):
     order = orders()["chunked"]
-    loader = recmap.Loader(documents, 4, order=order, features={"tokens": recmap.Sliced()})
+    loader = recmap.Loader(
+        documents, 4, order=order, features={"tokens": recmap.Sliced((), "int64")}
+    )
     first = next(iter(loader))
     again = pickle.loads(pickle.dumps(loader))
     second = next(iter(again))
@@ -273,7 +282,9 @@ def test_pickled_loader_continues(documents):
 def test_rows_of_a_view(documents):
     part = documents[100:200]
     order = recmap.Chunked(LENGTHS[100:200], 30, seed=3)
-    batch = next(iter(recmap.Loader(part, 6, order=order, features={"tokens": recmap.Sliced()})))
+    batch = next(
+        iter(recmap.Loader(part, 6, order=order, features={"tokens": recmap.Sliced((), "int64")}))
+    )
     items, _ = order.pieces(0, range(6))
     assert (batch.pieces[0][:, 0] == items[:, 0] + 100).all()
     row = np.concatenate([tokens_of(r + 100)[f : f + c] for r, f, c, _ in items])
@@ -282,7 +293,7 @@ def test_rows_of_a_view(documents):
 
 def test_arrays_that_are_not_features(documents):
     loader = recmap.Loader(
-        documents, 4, order=orders()["chunked"], features={"tokens": recmap.Sliced()}
+        documents, 4, order=orders()["chunked"], features={"tokens": recmap.Sliced((), "int64")}
     )
     batch = next(iter(loader))
     for name in ("mask", "segment_ids", "positions"):
@@ -303,7 +314,7 @@ def test_more_ranks_than_rows(documents, last, count):
             documents,
             2,
             order=order,
-            features={"tokens": recmap.Sliced()},
+            features={"tokens": recmap.Sliced((), "int64")},
             rank=rank,
             world_size=ranks,
             last=last,
@@ -323,7 +334,7 @@ def test_more_ranks_than_rows(documents, last, count):
 
 
 def load(documents, order, features=None, **more):
-    features = {"tokens": recmap.Sliced()} if features is None else features
+    features = {"tokens": recmap.Sliced((), "int64")} if features is None else features
     return list(recmap.Loader(documents, 8, order=order, features=features, **more))
 
 
@@ -385,9 +396,9 @@ def test_counts_of_records_whose_end_is_not_read(documents):
 def test_absent_features(documents):
     order = recmap.Chunked(LENGTHS, 32)
     with pytest.raises(recmap.FeatureError, match="'other' is missing, but the counts"):
-        load(documents, order, {"other": recmap.Sliced()})
+        load(documents, order, {"other": recmap.Sliced((), "int64")})
     with pytest.raises(recmap.FeatureError, match="'name'"):
-        load(documents, order, {"name": recmap.Sliced()})
+        load(documents, order, {"name": recmap.Sliced((), "int64")})
 
 
 def test_a_feature_that_a_record_has_twice(tmp_path):
@@ -411,7 +422,7 @@ def test_features_that_do_not_fit_the_order(documents):
     order = recmap.Chunked(LENGTHS, 32, add=1)
     with pytest.raises(ValueError, match="prepends and appends 0 elements, but the order adds 1"):
         load(documents, order)
-    both = {"tokens": recmap.Sliced(append=[EOS]), "name": recmap.FixedLen((), bytes)}
+    both = {"tokens": recmap.Sliced((), "int64", append=[EOS]), "name": recmap.FixedLen((), bytes)}
     with pytest.raises(ValueError, match="'name' is not sliced"):
         load(documents, order, both)
     with pytest.raises(ValueError, match="no feature is sliced"):
@@ -430,7 +441,7 @@ def test_features_that_do_not_fit_the_order(documents):
 
 
 def test_sliced_features_without_rows(documents):
-    features = {"tokens": recmap.Sliced()}
+    features = {"tokens": recmap.Sliced((), "int64")}
     with pytest.raises(ValueError, match="'tokens' is sliced") as raised:
         documents.parse([1, 2], features)
     assert "use a loader with a chunked, packed or windows order" in str(raised.value)
@@ -451,18 +462,22 @@ def test_sliced_features_without_rows(documents):
 )
 def test_impossible_sliced_features(documents, options, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        load(documents, recmap.Chunked(LENGTHS, 32), {"tokens": recmap.Sliced(**options)})
+        load(
+            documents,
+            recmap.Chunked(LENGTHS, 32),
+            {"tokens": recmap.Sliced(**{"shape": (), "dtype": "int64", **options})},
+        )
 
 
 def test_values_that_do_not_fit(documents):
     with pytest.raises(recmap.FeatureError, match="int16"):
         load(documents, recmap.Chunked(LENGTHS, 32), {"tokens": recmap.Sliced((), "int16")})
     with pytest.raises(recmap.FeatureError, match="multiple of 3"):
-        load(documents, recmap.Packed(LENGTHS, 32), {"tokens": recmap.Sliced((3,))})
+        load(documents, recmap.Packed(LENGTHS, 32), {"tokens": recmap.Sliced((3,), "int64")})
 
 
 def test_state_of_another_order(documents):
-    features = {"tokens": recmap.Sliced()}
+    features = {"tokens": recmap.Sliced((), "int64")}
     state = recmap.Loader(
         documents, 8, order=recmap.Chunked(LENGTHS, 32, seed=1), features=features
     ).state_dict()
@@ -520,7 +535,7 @@ def test_bad_records(damaged):
         damaged,
         8,
         order=order,
-        features={"tokens": recmap.Sliced(pad=PAD)},
+        features={"tokens": recmap.Sliced((), "int64", pad=PAD)},
         on_bad_record="substitute",
     )
     rows = [row.tolist() for batch in loader for row in batch["tokens"]]
@@ -549,7 +564,7 @@ def test_long_records(tmp_path, access):
     ds = recmap.open(tmp_path / "made-0.tfrecord", access=access)
     counts = [300_000, 9, 20_000]
     order = recmap.Chunked(counts, 1000, documents="stored", seed=1)
-    batches = recmap.Loader(ds, 3, order=order, features={"tokens": recmap.Sliced()})
+    batches = recmap.Loader(ds, 3, order=order, features={"tokens": recmap.Sliced((), "int64")})
     stream = np.concatenate([tokens, tokens[:9], tokens[:20_000]])
     for batch in batches:
         for row, (record, first, _, _) in zip(

@@ -106,7 +106,7 @@ def test_rows_are_those_of_the_records(open_long):
 
 def test_rows_of_feature_lists(open_long):
     order = recmap.Windows([len(FRAMES)], 8, stride=37, seed=1)
-    lists = {"frame": recmap.Sliced((), bytes), "step": recmap.Sliced()}
+    lists = {"frame": recmap.Sliced((), bytes), "step": recmap.Sliced((), "int64")}
     loader = recmap.Loader(open_long("sequences"), 9, order=order, feature_lists=lists)
     for _ in range(2):
         for _, batch in loader:
@@ -117,7 +117,7 @@ def test_rows_of_feature_lists(open_long):
 
 def test_added_elements(open_long):
     order = recmap.Packed(COUNTS, WIDTH, add=2, seed=1)
-    features = {"tokens": recmap.Sliced(prepend=[-1], append=[-2])}
+    features = {"tokens": recmap.Sliced((), "int64", prepend=[-1], append=[-2])}
     ends = [np.concatenate([[-1], t, [-2]]) for t in (TOKENS, SHORT, TOKENS[::-1])]
     loader = recmap.Loader(open_long("examples"), 7, order=order, features=features)
     for _ in range(2):
@@ -260,7 +260,9 @@ def test_a_span_that_the_network_changed(server):
 EXAMPLE_ORDER = recmap.Windows([COUNT, 9, COUNT], WIDTH, stride=30_000, pad=(499, 0), seed=2)
 EXAMPLE_SPEC = {"features": FEATURES}
 SEQUENCE_ORDER = recmap.Windows([len(FRAMES)], 8, stride=1999, seed=2)
-SEQUENCE_SPEC = {"feature_lists": {"frame": recmap.Sliced((), bytes), "step": recmap.Sliced()}}
+SEQUENCE_SPEC = {
+    "feature_lists": {"frame": recmap.Sliced((), bytes), "step": recmap.Sliced((), "int64")}
+}
 
 
 def batches_of(ds, order, spec):

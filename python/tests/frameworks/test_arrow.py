@@ -59,7 +59,7 @@ def test_sequences_become_lists(tmp_path):
     records = [recmap.encode_example({"tokens": list(range(i))}) for i in range(1, 5)]
     write(tmp_path, records)
     ds = recmap.open(tmp_path)
-    features = {"tokens": recmap.FixedLenSequence((), default=-1)}
+    features = {"tokens": recmap.FixedLenSequence((), "int64", default=-1)}
     for tensor in (None, recmap.arrow.lists):
         table = recmap.arrow.table(ds.parse(range(4), features), tensor=tensor)
         assert table["tokens"].to_pylist() == [list(range(i)) for i in range(1, 5)]
@@ -100,7 +100,7 @@ def test_reader_of_a_transform(digits):
     with pytest.raises(ValueError, match="transform"):
         recmap.arrow.reader(recmap.Loader(digits, 100, transform=len))
     with pytest.raises(ValueError, match="are pairs"):
-        recmap.arrow.reader(recmap.Loader(digits, 100, feature_lists={"x": recmap.VarLen()}))
+        recmap.arrow.reader(recmap.Loader(digits, 100, feature_lists={"x": recmap.VarLen("int64")}))
 
 
 def test_pandas(digits):

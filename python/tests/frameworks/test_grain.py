@@ -15,7 +15,7 @@ absl_flags = pytest.importorskip("absl.flags")
 # parses.
 absl_flags.FLAGS.mark_as_parsed()
 
-FEATURES = {"label": recmap.FixedLen(), "id": recmap.FixedLen((), bytes)}
+FEATURES = {"label": recmap.FixedLen((), "int64"), "id": recmap.FixedLen((), bytes)}
 
 
 def example(i):
@@ -31,10 +31,10 @@ def example(i):
 
 
 ALL_KINDS = {
-    "number": recmap.FixedLen(),
+    "number": recmap.FixedLen((), "int64"),
     "words": recmap.VarLen(bytes),
-    "tokens": recmap.VarLen(),
-    "padded": recmap.FixedLenSequence((), key="tokens", default=-1),
+    "tokens": recmap.VarLen("int64"),
+    "padded": recmap.FixedLenSequence((), "int64", key="tokens", default=-1),
     "padded words": recmap.FixedLenSequence((), bytes, key="words", default=b"?"),
     "sparse": recmap.Sparse("at", "values", "float32", 6),
     "nested": recmap.Ragged("int64", [recmap.RowLengths("lengths")], key="nested"),
@@ -139,7 +139,7 @@ def test_ranks_share_the_records_of_ordered(made):
 @pytest.mark.parametrize("workers", [0, 2])
 def test_ordered_resumes_at_every_step(digits, workers):
     order = recmap.Shuffled(len(digits), seed=3)
-    source = recmap.grain.DataSource(digits, {"label": recmap.FixedLen()})
+    source = recmap.grain.DataSource(digits, {"label": recmap.FixedLen((), "int64")})
     ordered = recmap.grain.Ordered(grain.MapDataset.source(source), order)
     batches = ordered.repeat(2).batch(200).to_iter_dataset()
     if workers:
@@ -160,7 +160,7 @@ def test_ordered_resumes_at_every_step(digits, workers):
 
 def loader_of(digits, order, workers, shard=0, shards=1):
     return grain.DataLoader(
-        data_source=recmap.grain.DataSource(digits, {"label": recmap.FixedLen()}),
+        data_source=recmap.grain.DataSource(digits, {"label": recmap.FixedLen((), "int64")}),
         sampler=recmap.grain.Sampler(order, num_epochs=2, seed=1),
         operations=[grain.transforms.Batch(100)],
         worker_count=workers,
@@ -267,7 +267,7 @@ def test_element_spec_describes_elements(digits):
         "label": recmap.FixedLen((), "int32"),
         "image": recmap.FixedLen((8, 8), "uint8", raw=True),
         "id": recmap.FixedLen((), bytes),
-        "steps": recmap.FixedLenSequence((), key="label"),
+        "steps": recmap.FixedLenSequence((), "int64", key="label"),
     }
     order = recmap.Shuffled(len(digits), seed=7)
     source = recmap.grain.DataSource(digits, features)
@@ -285,13 +285,13 @@ def test_element_spec_describes_elements(digits):
     assert spec["image"].shape == (10, 8, 8) and spec["image"].dtype == np.uint8
     uneven = recmap.grain.Batches(digits, order, 100, features)
     assert uneven._element_spec["image"].shape == (None, 8, 8)
-    ragged = recmap.grain.Batches(digits, order, 100, {"x": recmap.VarLen(key="label")})
+    ragged = recmap.grain.Batches(digits, order, 100, {"x": recmap.VarLen("int64", key="label")})
     with pytest.raises(NotImplementedError, match="'x'"):
         _ = ragged._element_spec
 
 
 def test_mistakes_in_features_name_similar_ones(digits):
-    wrong, order = {"lable": recmap.FixedLen()}, recmap.Shuffled(len(digits))
+    wrong, order = {"lable": recmap.FixedLen((), "int64")}, recmap.Shuffled(len(digits))
     for source in (
         recmap.grain.DataSource(digits, wrong),
         recmap.grain.Batches(digits, order, 9, wrong),

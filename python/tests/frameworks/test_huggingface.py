@@ -10,10 +10,10 @@ datasets = pytest.importorskip("datasets")
 pytest.importorskip("pyarrow")
 
 FEATURES = {
-    "label": recmap.FixedLen(),
+    "label": recmap.FixedLen((), "int64"),
     "id": recmap.FixedLen((), bytes),
     "image": recmap.FixedLen((8, 8), "uint8", raw=True),
-    "labels": recmap.VarLen(key="label"),
+    "labels": recmap.VarLen("int64", key="label"),
 }
 
 
@@ -77,7 +77,7 @@ def test_small_data_sets_and_wrong_arguments(made):
     with pytest.raises(TypeError):
         recmap.huggingface.dataset(made, {"x": 3})
     with pytest.raises(ValueError, match='"number", but that is the name of a feature too'):
-        recmap.huggingface.dataset(made, {"number": recmap.FixedLen()}, numbers=True)
+        recmap.huggingface.dataset(made, {"number": recmap.FixedLen((), "int64")}, numbers=True)
 
 
 def test_table_converts_to_an_in_memory_dataset(digits):

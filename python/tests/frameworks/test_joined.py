@@ -9,7 +9,7 @@ import recmap
 from conftest import write
 
 COUNT = 100
-FEATURES = {name: {name: recmap.FixedLen()} for name in ("image", "caption")}
+FEATURES = {name: {name: recmap.FixedLen((), "int64")} for name in ("image", "caption")}
 ORDER = recmap.Shuffled(COUNT, seed=3).at(0, range(COUNT)).tolist()
 
 

@@ -15,7 +15,7 @@ ray = pytest.importorskip("ray")
 pytest.importorskip("ray.data", exc_type=ImportError)
 
 FEATURES = {
-    "label": recmap.FixedLen(),
+    "label": recmap.FixedLen((), "int64"),
     "id": recmap.FixedLen((), bytes),
     "image": recmap.FixedLen((8, 8), "uint8", raw=True),
     "ids": recmap.VarLen(bytes, key="id"),
@@ -160,7 +160,7 @@ def test_wrong_arguments(made):
     with pytest.raises(TypeError):
         recmap.ray.Datasource(made, {"x": 3})
     with pytest.raises(ValueError, match='"number", but that is the name of a feature too'):
-        recmap.ray.Datasource(made, {"number": recmap.FixedLen()}, numbers=True)
+        recmap.ray.Datasource(made, {"number": recmap.FixedLen((), "int64")}, numbers=True)
     assert recmap.ray.Datasource(made, position=3210).get_read_tasks(4) == []
 
 

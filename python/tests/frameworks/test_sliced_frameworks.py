@@ -186,7 +186,7 @@ def test_torch_offsets_of_sequences(documents):
     """They equal those of a batch of columns, for rows and for parts of them."""
     torch = pytest.importorskip("torch")
     order = ORDERS["chunked"]
-    given = {"order": order, "features": {"tokens": recmap.Sliced()}}
+    given = {"order": order, "features": {"tokens": recmap.Sliced((), "int64")}}
     columns = next(iter(recmap.Loader(documents, BATCH, **given)))
     batch = next(iter(recmap.torch.Loader(documents, BATCH, **given)))
     assert len(np.unique(columns["segment_ids"])) > 2

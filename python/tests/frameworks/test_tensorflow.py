@@ -40,11 +40,11 @@ def example(i):
 
 RECORDS = [example(i) for i in range(50)]
 OURS = {
-    "number": recmap.FixedLen(),
+    "number": recmap.FixedLen((), "int64"),
     "pair": recmap.FixedLen((2,), "float32"),
     "words": recmap.VarLen(bytes),
-    "tokens": recmap.VarLen(),
-    "padded": recmap.FixedLenSequence((), key="tokens", default=-1),
+    "tokens": recmap.VarLen("int64"),
+    "padded": recmap.FixedLenSequence((), "int64", key="tokens", default=-1),
     "steps": recmap.FixedLenSequence((2,), "float32", key="pair", ragged=True),
     "sparse": recmap.Sparse("at", "values", "float32", 6),
     "nested": recmap.Ragged("int64", [recmap.RowLengths("lengths")], key="nested"),
@@ -134,8 +134,8 @@ def test_features_of_recmap(examples):
 
 def test_lengths_need_a_name_of_their_own(examples):
     features = {
-        "a": recmap.FixedLenSequence(key="tokens"),
-        "a/length": recmap.FixedLen(key="number"),
+        "a": recmap.FixedLenSequence((), "int64", key="tokens"),
+        "a/length": recmap.FixedLen((), "int64", key="number"),
     }
     loader = recmap.Loader(examples, 50, features=features)
     with pytest.raises(ValueError, match="'a/length', but that is the name of a feature too"):
@@ -193,9 +193,9 @@ def pointer(array):
 
 def test_numbers_are_not_copied(digits, monkeypatch):
     features = {
-        "label": recmap.FixedLen(),
+        "label": recmap.FixedLen((), "int64"),
         "image": recmap.FixedLen((64,), "uint8", raw=True),
-        "ragged": recmap.VarLen(key="label"),
+        "ragged": recmap.VarLen("int64", key="label"),
     }
     loader = recmap.Loader(digits, 256, shuffle=True, features=features)
     delivered = []
@@ -219,7 +219,7 @@ def test_numbers_are_not_copied(digits, monkeypatch):
 def test_tensors_outlive_everything(digits_index):
     ds = recmap.open(DIGITS, index=digits_index)
     labels = ds.columns["label"].tolist()
-    loader = recmap.Loader(ds, 100, features={"label": recmap.FixedLen()})
+    loader = recmap.Loader(ds, 100, features={"label": recmap.FixedLen((), "int64")})
     kept = list(recmap.tensorflow.dataset(loader))
     loader.close()
     ds.close()
@@ -231,7 +231,7 @@ def labels_of(elements):
     return [element["label"].numpy().tolist() for element in elements]
 
 
-FEATURES = {"label": recmap.FixedLen()}
+FEATURES = {"label": recmap.FixedLen((), "int64")}
 
 
 def test_iterates_over_one_epoch_after_another(digits):
@@ -409,7 +409,7 @@ def test_transform_needs_a_signature(digits):
 
 def test_errors_contain_the_message_of_the_loader(copied_digits):
     ds = recmap.open(copied_digits)
-    loader = recmap.Loader(ds, 100, features={"nothing": recmap.FixedLen()})
+    loader = recmap.Loader(ds, 100, features={"nothing": recmap.FixedLen((), "int64")})
     with pytest.raises(tf.errors.OpError, match=r"FeatureError: .*'nothing' is missing"):
         list(recmap.tensorflow.dataset(loader))
     flip(copied_digits / "digits-00000-of-00004.tfrecord", 5000)

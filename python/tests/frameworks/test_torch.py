@@ -514,8 +514,8 @@ def test_map_dataset_of_sequence_examples(tmp_path):
     ]
     write(tmp_path, records)
     ds = recmap.open(tmp_path / "made-0.tfrecord")
-    context = {"id": recmap.FixedLen()}
-    lists = {"x": recmap.FixedLenSequence((2,)), "y": recmap.VarLen()}
+    context = {"id": recmap.FixedLen((), "int64")}
+    lists = {"x": recmap.FixedLenSequence((2,), "int64"), "y": recmap.VarLen("int64")}
     dataset = recmap.torch.MapDataset(ds, context, feature_lists=lists)
     for samples in [dataset[i] for i in range(20)], pickle.loads(pickle.dumps(dataset)):
         for i, (features, sequences) in enumerate(samples):
@@ -526,7 +526,7 @@ def test_map_dataset_of_sequence_examples(tmp_path):
     ids = [features["id"].tolist() for features, _ in loader]
     assert sum(ids, []) == list(range(20))
     assert repr(dataset).endswith(": id, x, y>")
-    only = recmap.torch.MapDataset(ds, feature_lists={"y": recmap.VarLen()})
+    only = recmap.torch.MapDataset(ds, feature_lists={"y": recmap.VarLen("int64")})
     assert len(only[3]) == 2 and only[3][0] == {}
 
 
@@ -536,7 +536,7 @@ def test_nested_ragged_rows_can_be_flattened(tmp_path):
     write(tmp_path, records)
     ds = recmap.open(tmp_path / "made-0.tfrecord")
     ragged = recmap.Ragged("int64", [recmap.RowLengths("l")], key="v")
-    batch = recmap.torch.tensors(ds.parse(range(6), {"v": ragged, "l": recmap.VarLen()}))
+    batch = recmap.torch.tensors(ds.parse(range(6), {"v": ragged, "l": recmap.VarLen("int64")}))
     assert isinstance(batch["v"].values, recmap.torch.Ragged)
     for jagged, size in (batch["v"].flat, 2), (batch["l"].flat, 1):
         nested = torch.nested.nested_tensor_from_jagged(*jagged)
@@ -555,7 +555,7 @@ def test_a_data_set_of_samples_needs_a_data_set(digits):
 
 
 def test_mistakes_in_features_name_similar_ones(digits):
-    dataset = recmap.torch.MapDataset(digits, {"lable": recmap.FixedLen()})
+    dataset = recmap.torch.MapDataset(digits, {"lable": recmap.FixedLen((), "int64")})
     for read in (lambda: dataset[0], lambda: next(iter(DataLoader(dataset, batch_size=9)))):
         with pytest.raises(recmap.FeatureError, match="lable") as caught:
             read()

@@ -53,8 +53,8 @@ def test_pairs_of_sequence_examples(tmp_path):
         recmap.open(tmp_path),
         4,
         shuffle=True,
-        features={"id": recmap.FixedLen()},
-        feature_lists={"steps": recmap.FixedLenSequence((1,))},
+        features={"id": recmap.FixedLen((), "int64")},
+        feature_lists={"steps": recmap.FixedLenSequence((1,), "int64")},
     )
     dataset = recmap.torch.IterableDataset(loader)
     seen = []
@@ -546,7 +546,7 @@ shards, index, state_path, steps, out = sys.argv[1:]
 group.init_process_group("gloo")
 loader = recmap.Loader(
     recmap.open(shards, index=index), 50, shuffle=True, seed=11,
-    features={"label": recmap.FixedLen()}, **recmap.torch.ranks(),
+    features={"label": recmap.FixedLen((), "int64")}, **recmap.torch.ranks(),
 )
 dataset = recmap.torch.IterableDataset(loader, numbers="n")
 if state_path != "-":

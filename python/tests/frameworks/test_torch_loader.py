@@ -14,10 +14,10 @@ pytestmark = pytest.mark.filterwarnings("ignore:'set_vital' is deprecated")
 
 FEATURES = {
     "image": recmap.FixedLen(64, "uint8", raw=True),
-    "label": recmap.FixedLen(),
+    "label": recmap.FixedLen((), "int64"),
     "id": recmap.FixedLen((), bytes),
 }
-LABEL = {"label": recmap.FixedLen()}
+LABEL = {"label": recmap.FixedLen((), "int64")}
 
 
 def loader_of(dataset, size=100, **more):
@@ -63,9 +63,13 @@ def test_batches_without_features_and_of_sequences(digits, tmp_path):
         for i in range(3):
             writer.write(recmap.encode_sequence_example({"id": i}, {"step": [[1]] * i}))
     ds = recmap.open(tmp_path / "x.tfrecord")
-    lists = {"step": recmap.FixedLenSequence()}
+    lists = {"step": recmap.FixedLenSequence((), "int64")}
     context, steps = next(
-        iter(recmap.torch.Loader(ds, 3, features={"id": recmap.FixedLen()}, feature_lists=lists))
+        iter(
+            recmap.torch.Loader(
+                ds, 3, features={"id": recmap.FixedLen((), "int64")}, feature_lists=lists
+            )
+        )
     )
     assert context["id"].tolist() == [0, 1, 2]
     assert steps["step/length"].tolist() == [0, 1, 2]

@@ -21,10 +21,10 @@ pytestmark = pytest.mark.filterwarnings("ignore:'set_vital' is deprecated")
 
 FEATURES = {
     "image": recmap.FixedLen(64, "uint8", raw=True),
-    "label": recmap.FixedLen(),
+    "label": recmap.FixedLen((), "int64"),
     "id": recmap.FixedLen((), bytes),
     "bytes": recmap.FixedLen((), bytes, key="id", copy=True),
-    "all": recmap.VarLen(key="label"),
+    "all": recmap.VarLen("int64", key="label"),
     "padded": recmap.FixedLenSequence((), "int32", key="label"),
     "sparse": recmap.Sparse("label", "label", "int64", 10),
 }
@@ -212,7 +212,7 @@ def test_an_empty_tensor_outlives_the_loader(digits, cuda):
         kept.append(batch["nothing"].values)
         return batch["label"]
 
-    features = {**FEATURES, "nothing": recmap.VarLen(key="absent")}
+    features = {**FEATURES, "nothing": recmap.VarLen("int64", key="absent")}
     loader = loader_of(digits, features=features, missing="ignore", transform=transform)
     warm_up(loader)
     loader.close()
@@ -256,7 +256,7 @@ def test_without_memory_columns_are_copied(digits, cuda):
 
 
 def test_moving_stopping_and_leaving(digits, cuda):
-    loader = loader_of(digits, features={"label": recmap.FixedLen()}, numbers="n")
+    loader = loader_of(digits, features={"label": recmap.FixedLen((), "int64")}, numbers="n")
     labels = digits.columns["label"]
     for position in (0, 300, 1700, 5):
         loader.seek(loader.epoch, position)
@@ -294,7 +294,12 @@ def test_sequences_and_rows(tmp_path, cuda):
     ds = recmap.open(tmp_path / "x.tfrecord", index=tmp_path / "x.rmx")
     lists = {"step": recmap.VarLen("int64")}
     loader = recmap.torch.Loader(
-        ds, 4, features={"id": recmap.FixedLen()}, feature_lists=lists, pin_memory=True, **few()
+        ds,
+        4,
+        features={"id": recmap.FixedLen((), "int64")},
+        feature_lists=lists,
+        pin_memory=True,
+        **few(),
     )
     opened.add(loader)
     warm_up(loader)
@@ -368,7 +373,8 @@ torch.cuda.is_available = lambda: True
 torch.Tensor.pin_memory = lambda tensor: tensor.clone()
 recmap.torch._pinned._allocate = lambda size: torch.empty(size, dtype=torch.uint8)
 ds = recmap.open(sys.argv[1], allow_absolute_paths=True)
-loader = recmap.torch.Loader(ds, 10, features={"label": recmap.FixedLen()}, pin_memory=True)
+features = {"label": recmap.FixedLen((), "int64")}
+loader = recmap.torch.Loader(ds, 10, features=features, pin_memory=True)
 kept = [batch for _, batch in zip(range(20), loader)]
 print("end")
 """

@@ -21,7 +21,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:'set_vital' is deprecated"),
     pytest.mark.filterwarnings("ignore:'pin_memory' argument is set"),
 ]
-FEATURES = {"labels": recmap.FixedLen(key="label")}
+FEATURES = {"labels": recmap.FixedLen((), "int64", key="label")}
 
 
 def batches_of(ds, rank=0, world_size=1):
@@ -168,7 +168,7 @@ from torch.utils.data import DataLoader
 
 accelerator = accelerate.Accelerator(cpu=True)
 ds = recmap.open(sys.argv[1], index=sys.argv[2])
-features = {"label": recmap.FixedLen()}
+features = {"label": recmap.FixedLen((), "int64")}
 loader = recmap.Loader(ds, 100, features=features, rank="auto")
 assert loader._world_size == accelerator.num_processes == 2
 dataset = recmap.torch.IterableDataset(loader)

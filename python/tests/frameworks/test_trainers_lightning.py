@@ -154,7 +154,7 @@ class Labels(lightning.LightningDataModule):
     def train_dataloader(self):
         ds = recmap.open(sys.argv[1], index=sys.argv[2])
         return recmap.Loader(
-            ds, 120, shuffle=True, seed=7, features={"label": recmap.FixedLen()},
+            ds, 120, shuffle=True, seed=7, features={"label": recmap.FixedLen((), "int64")},
             transform=recmap.torch.tensors, **recmap.torch.ranks(),
         )
 
@@ -229,7 +229,7 @@ class Model(lightning.LightningModule):
 
 ds = recmap.open(sys.argv[1], index=sys.argv[2])
 ranks = {"rank": "auto"} if sys.argv[3] == "auto" else {}
-loader = recmap.torch.Loader(ds, 100, features={"label": recmap.FixedLen()}, **ranks)
+loader = recmap.torch.Loader(ds, 100, features={"label": recmap.FixedLen((), "int64")}, **ranks)
 trainer = lightning.Trainer(
     max_steps=2, devices=2, strategy="ddp", accelerator="cpu", logger=False,
     enable_progress_bar=False, enable_model_summary=False, enable_checkpointing=False,

@@ -7,10 +7,10 @@ pytest.importorskip("torch")
 
 FEATURES = {
     "image": recmap.FixedLen(64, "uint8", raw=True),
-    "label": recmap.FixedLen(),
+    "label": recmap.FixedLen((), "int64"),
     "id": recmap.FixedLen((), bytes),
 }
-LABEL = {"label": recmap.FixedLen()}
+LABEL = {"label": recmap.FixedLen((), "int64")}
 
 
 def stateful(*arguments, **more):

@@ -21,7 +21,7 @@ from conftest import DIGITS
 COUNT = 2000 if os.environ.get("RECMAP_TEST_LONG") else 200
 SEEN_MAX = 2000
 FEATURES = {
-    "label": recmap.FixedLen(),
+    "label": recmap.FixedLen((), "int64"),
     "image": recmap.FixedLen((64,), "uint8", raw=True),
     "id": recmap.FixedLen((), "bytes"),
 }
@@ -236,7 +236,7 @@ def test_a_sampler_in_a_data_loader(digits):
     import recmap.torch
 
     order = recmap.Shuffled(len(digits), seed=3)
-    records = recmap.torch.MapDataset(digits, {"label": recmap.FixedLen()})
+    records = recmap.torch.MapDataset(digits, {"label": recmap.FixedLen((), "int64")})
     labels, epochs, within = digits.columns["label"], Epochs(expected_of(digits)), 0
     state = recmap.torch.Sampler(order, 32).state_dict()
     with Alarm(10) as alarm:
@@ -303,7 +303,7 @@ def test_elements_of_grain(digits):
     import recmap.grain
 
     order, labels = recmap.Shuffled(len(digits), seed=3), digits.columns["label"]
-    source = recmap.grain.DataSource(digits, {"label": recmap.FixedLen()})
+    source = recmap.grain.DataSource(digits, {"label": recmap.FixedLen((), "int64")})
     ordered = recmap.grain.Ordered(grain.MapDataset.source(source), order).repeat()
     batches = recmap.grain.Batches(digits, order, 32, FEATURES).repeat()
     epochs = 20

@@ -80,7 +80,10 @@ def sequences(tmp_path):
 
 
 def test_batches_of_sequence_examples(sequences):
-    context, lists = {"id": recmap.FixedLen()}, {"steps": recmap.FixedLenSequence(2, float)}
+    context, lists = (
+        {"id": recmap.FixedLen((), "int64")},
+        {"steps": recmap.FixedLenSequence(2, float)},
+    )
     loader = recmap.Loader(
         sequences, 6, shuffle=True, seed=3, features=context, feature_lists=lists
     )

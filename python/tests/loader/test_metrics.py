@@ -63,7 +63,7 @@ def test_parsing_is_a_part_of_the_work(digits):
     found = loader.statistics
     assert found["fill_ns"] > 0 == found["parse_ns"]
     assert found["cache_hits"] == found["cache_misses"] == 0
-    loader = recmap.Loader(digits, 256, features={"label": recmap.FixedLen()})
+    loader = recmap.Loader(digits, 256, features={"label": recmap.FixedLen((), "int64")})
     assert "not used" in loader._repr_html_()
     assert sum(len(batch["label"]) for batch in loader) == len(digits)
     found = loader.statistics

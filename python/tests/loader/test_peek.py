@@ -34,7 +34,7 @@ def first_number(batch):
 
 KINDS = {
     "records": {},
-    "columns": {"features": {"label": recmap.FixedLen()}},
+    "columns": {"features": {"label": recmap.FixedLen((), "int64")}},
     "transform": {"transform": first_number},
 }
 

@@ -135,7 +135,7 @@ OR_BYTES = 'raw uint8 values, or `dtype="bytes"`'
             + OR_BYTES,
         ),
         (
-            recmap.FixedLen(784),
+            recmap.FixedLen(784, "int64"),
             bytes(784),
             f'the feature is bytes: use `FixedLen((784,), "uint8", raw=True)` if it holds '
             f"{OR_BYTES}",
@@ -244,12 +244,12 @@ LOADERS = {
     "batch_size": {"batch_size": "a"},
     "transform": {"transform": 3},
     "an order must be": {"order": 3},
-    "feature 'a'": {"features": {"a": recmap.FixedLen((-1,))}},
-    "feature 'b'": {"features": {"a": recmap.FixedLen(), "b": 3}},
+    "feature 'a'": {"features": {"a": recmap.FixedLen((-1,), "int64")}},
+    "feature 'b'": {"features": {"a": recmap.FixedLen((), "int64"), "b": 3}},
     "feature 'c'": {"features": {"c": recmap.FixedLen((2,), "int64", default=[1, 2, 3])}},
     "feature 'd'": {"features": {"d": recmap.FixedLen((), bytes, default="\ud800")}},
-    "feature 'e'": {"features": {"e": recmap.Ragged("int64", [recmap.FixedLen()])}},
-    "name of a feature": {"features": {1: recmap.FixedLen()}},
+    "feature 'e'": {"features": {"e": recmap.Ragged("int64", [recmap.FixedLen((), "int64")])}},
+    "name of a feature": {"features": {1: recmap.FixedLen((), "int64")}},
     "features must be a dict": {"features": [1]},
 }
 
@@ -271,7 +271,7 @@ def test_more_wrong_arguments_name_the_argument(digits):
         recmap.Loader(digits, 8, order=list(range(1797)))
     assert len(str(raised.value)) < 200
     with pytest.raises(recmap.FeatureError) as raised:
-        digits.parse([0], {"label": recmap.FixedLen((2,))})
+        digits.parse([0], {"label": recmap.FixedLen((2,), "int64")})
     assert "if the number varies, use `VarLen`" in raised.value.advice
     with pytest.raises(ValueError, match="position must not be negative, but is -1"):
         recmap.Loader(digits, 8).seek(0, -1)
@@ -323,7 +323,7 @@ def test_a_record_is_in_a_data_set(digits):
 
 
 def test_a_feature_that_a_batch_lacks_is_named(digits):
-    batch = digits.parse([0], {"label": recmap.FixedLen()})
+    batch = digits.parse([0], {"label": recmap.FixedLen((), "int64")})
     with pytest.raises(KeyError, match="no feature 'lable': the batch has 'label'"):
         batch["lable"]
 
@@ -380,7 +380,7 @@ def test_texts_of_records_show_what_is_hidden(tmp_path, capsys):
     with pytest.raises(recmap.IdNotFoundError) as caught:
         ds.find(f"no{hidden}")
     with pytest.raises(recmap.FeatureError) as missing:
-        ds.parse([0], {f"m{hidden}": recmap.FixedLen()}, missing="error")
+        ds.parse([0], {f"m{hidden}": recmap.FixedLen((), "int64")}, missing="error")
     ds.show(1)
     texts = [str(caught.value), str(missing.value), capsys.readouterr().out, repr(ds.schema())]
     for text in texts:

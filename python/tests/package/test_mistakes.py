@@ -86,12 +86,12 @@ def test_items_that_are_bools_or_tensors(digits):
     ("made", "kind", "message"),
     [
         (
-            lambda: recmap.Sliced(append=0),
+            lambda: recmap.Sliced((), "int64", append=0),
             TypeError,
             "append must be a list of elements, such as [0], not 0",
         ),
         (
-            lambda: recmap.Sliced(prepend="<s>"),
+            lambda: recmap.Sliced((), "int64", prepend="<s>"),
             TypeError,
             "prepend must be a list of elements, such as [0], not '<s>'",
         ),
@@ -101,12 +101,12 @@ def test_items_that_are_bools_or_tensors(digits):
             "the value of append 256 is out of range for uint8: 0 to 255",
         ),
         (
-            lambda: recmap.Sliced(pad="zeros"),
+            lambda: recmap.Sliced((), "int64", pad="zeros"),
             TypeError,
             "the value of pad 'zeros' is not a number, but the dtype is int64",
         ),
         (
-            lambda: recmap.FixedLen(default="a"),
+            lambda: recmap.FixedLen((), "int64", default="a"),
             TypeError,
             "the default 'a' is not a number, but the dtype is int64",
         ),
@@ -118,7 +118,7 @@ def test_values_of_features(made, kind, message):
 
 
 def test_features_that_are_right():
-    recmap.Sliced(pad="edge", prepend=(1,), append=np.array([2]))
+    recmap.Sliced((), "int64", pad="edge", prepend=(1,), append=np.array([2]))
     recmap.Sliced((), bytes, append=[b"x"])
     recmap.Sliced((), bytes, pad=b"-")
     recmap.FixedLen((2,), bytes, default=["a", b"b"])

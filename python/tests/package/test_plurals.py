@@ -18,7 +18,7 @@ def one(tmp_path):
 
 
 def test_representations(one):
-    batch = one.parse([0], {"x": recmap.VarLen()})
+    batch = one.parse([0], {"x": recmap.VarLen("int64")})
     order = recmap.Shuffled(1)
     rows = recmap.Chunked([1], 1)
     join = recmap.join({"a": one, "b": one})
@@ -35,12 +35,12 @@ CALLS = {
     "counts": lambda one: recmap.Loader(one, 2, order=recmap.Chunked([1, 2], 2)),
     "position": lambda one: recmap.Shuffled(1).at(0, 4),
     "list": lambda one: one.gather([4]),
-    "row": lambda one: one.parse([0], {"x": recmap.VarLen()})["x"][3],
+    "row": lambda one: one.parse([0], {"x": recmap.VarLen("int64")})["x"][3],
     "sample": lambda one: one[:0].sample(1),
     "mask": lambda one: one.select(np.ones(3, bool)),
     "values": lambda one: one.annotate({"y": np.arange(3)}),
     "key": lambda one: one.annotate({"y": ([b"a"], [1, 2])}, by="id"),
-    "shape": lambda one: one.parse([0], {"x": recmap.FixedLen((2,))}),
+    "shape": lambda one: one.parse([0], {"x": recmap.FixedLen((2,), "int64")}),
 }
 
 

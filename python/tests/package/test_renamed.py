@@ -1,6 +1,9 @@
 """Names of 0.2.0: each works, warns at the caller's line, and means what the new name means."""
 
+import dataclasses
 import inspect
+import pickle
+import re
 import warnings
 
 import pytest
@@ -130,3 +133,30 @@ def test_features_may_be_missing_under_that_name(ds):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         recmap.Loader(ds, 8, features=LABEL, missing="ignore")
+
+
+@pytest.mark.parametrize(
+    ("kind", "call"),
+    [
+        (recmap.FixedLen, "FixedLen((), 'int64')"),
+        (recmap.FixedLenSequence, "FixedLenSequence((), 'int64')"),
+        (recmap.Sliced, "Sliced((), 'int64')"),
+        (recmap.VarLen, "VarLen('int64')"),
+    ],
+)
+def test_a_feature_without_a_dtype_is_int64(kind, call):
+    with pytest.warns(DeprecationWarning, match=f"name the dtype: {re.escape(call)}") as caught:
+        feature = kind()
+    assert [warning.filename for warning in caught] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        named = kind(dtype="int64")
+        assert feature == named and repr(feature) == call
+        assert pickle.loads(pickle.dumps(feature)) == dataclasses.replace(feature) == named
+
+
+def test_a_dtype_in_the_place_of_the_shape_is_only_an_error():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match="takes the shape first"):
+            recmap.FixedLen("float32")

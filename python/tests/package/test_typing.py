@@ -14,7 +14,7 @@ from typing import Any, assert_type
 import recmap
 
 ds = recmap.open("x")
-features = {"a": recmap.FixedLen()}
+features = {"a": recmap.FixedLen((), "int64")}
 
 
 def count(batch: recmap.ColumnBatch) -> int:
