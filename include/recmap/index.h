@@ -82,8 +82,9 @@ typedef struct recmap_index_options {
             NULL, NULL, NULL, RECMAP_COMPRESSION_AUTO, NULL, NULL, 0, NULL, 0, 0, 0, 0             \
     }
 
-/* The size of a notice in recmap_index_summary, with its terminating zero. */
+/* The sizes of notices in recmap_index_summary, with their terminating zero. */
 #define RECMAP_REPEATED_SIZE 1024
+#define RECMAP_NOTICE_SIZE 1024
 
 typedef struct recmap_index_summary {
     uint64_t record_count; /* 0 with shards: all are empty, so warn: a download may have failed */
@@ -102,6 +103,13 @@ typedef struct recmap_index_summary {
     uint64_t repeated_file_count;        /* records that have a file twice */
     char repeated[RECMAP_REPEATED_SIZE]; /* a notice that names archive, number, byte and key of the
                                             first such record, and says what to do; or "" */
+    /* Of new shards that are not damaged: */
+    uint64_t empty_shard_count; /* members of a set (NAME-00000-of-00004) that have 0 bytes */
+    uint64_t open_shard_count;  /* text files without a line feed at their end, and tar archives
+                                   without zeros there: they may still be written */
+    char empty_shard[RECMAP_NOTICE_SIZE]; /* notices that name the first of them and the number of
+                                             others; or "" */
+    char open_shard[RECMAP_NOTICE_SIZE];
 } recmap_index_summary;
 
 /* Builds one index. A builder belongs to one thread at a time. It starts threads of its own.

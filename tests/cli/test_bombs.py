@@ -100,7 +100,7 @@ class Bombs(MemoryTest):
             "decompress the file and index the result\n"
         )
         self.write("lines.gz", gzip.compress(b"a line\n" + b"\n" * 4 * MIB, 9))
-        self.write("line.gz", gzip.compress(b"a line\n" + bytes(64 * MIB), 9))
+        self.write("line.gz", gzip.compress(b"a line\n" + bytes(64 * MIB) + b"\n", 9))
         self.write("plain", b"\n" * 4 * MIB)
         for name, size in (("lines.gz", 128 * MIB), ("line.gz", 192 * MIB), ("plain", MIB)):
             self.index("--framing", "lines", "--memory-limit", str(size), "-o", "a.rmx", name)
@@ -136,7 +136,7 @@ class Bombs(MemoryTest):
             self.assertFalse(os.path.exists(self.path("b.rmx")))
 
     def test_memory_limit_of_verify(self):
-        self.write("line.gz", gzip.compress(b"a line\n" + bytes(64 * MIB), 9))
+        self.write("line.gz", gzip.compress(b"a line\n" + bytes(64 * MIB) + b"\n", 9))
         self.index("--framing", "lines", "-o", "a.rmx", "line.gz")
         arguments = "verify", "--memory-limit"
         status, said, peak = self.run_measured(*arguments, "192MiB", "a.rmx")

@@ -30,10 +30,12 @@ def ofrecord(payloads):
 
 
 class FramingTest(CliTest):
-    def check_records(self, framing, due, *files, options=()):
-        """Checks the records with index, cat, get, shuffle, resume and verify."""
+    def check_records(self, framing, due, *files, options=(), err="", verify_err=""):
+        """Checks the records with index, cat, get, shuffle, resume and verify. `err` is what
+        indexing says, and `verify_err` what verifying says."""
         for threads in ("1", "3"):
-            self.index("--framing", framing, "--threads", threads, "-o", "x.rmx", *options, *files)
+            chosen = ["--framing", framing, "--threads", threads, "-o", "x.rmx", *options]
+            self.index(*chosen, *files, err=err)
             everything = self.run_recmap("cat", "--format", "tfrecord", "x.rmx")
             self.assertEqual(everything.out, tfrecord(due))
         some = random.Random(1).sample(range(len(due)), min(len(due), 7))
@@ -58,6 +60,7 @@ class FramingTest(CliTest):
             "x.rmx",
             out=f"x.rmx: {len(due)} of {len(due)} record"
             f"{' is' if len(due) == 1 else 's are'} good\n",
+            err=verify_err,
         )
         info = json.loads(self.run_recmap("info", "--json", "--shards", "x.rmx").out)
         self.assertEqual({shard["framing"] for shard in info["shard_table"]}, {framing})
@@ -70,16 +73,57 @@ class Kinds(FramingTest):
         self.write("d/part-2", ofrecord(due[:1000]))
         self.write("d/part-10", ofrecord(due[1000:]))
         self.write("d/part-00011", b"")
-        self.check_records("ofrecord", due, "d")
+        empty = "1 of 3 shards is empty (0 bytes), which leaves nothing to verify; the first is "
+        self.check_records(
+            "ofrecord", due, "d", verify_err=f"recmap: {empty}d/part-00011\n".encode()
+        )
 
     def test_lines(self):
         lines = [b"", b"one", b"\xff\x00binary\xfe", "\u00fcber".encode(), b"a\rb", b"x " * 9999]
         for end in (b"\n", b"\r\n"):
             for tail in (b"", b"last without one"):
-                self.write("a.txt", b"".join(line + end for line in lines) + tail)
-                self.check_records("lines", lines + ([tail] if tail else []), "a.txt")
+                data = b"".join(line + end for line in lines)
+                self.write("a.txt", data + tail)
+                notice = (
+                    f"recmap: a.txt: record {len(lines)} at byte {len(data)}: no line feed after "
+                    f"the last record{CUT}\n"
+                )
+                all_lines = lines + ([tail] if tail else [])
+                self.check_records("lines", all_lines, "a.txt", err=notice if tail else "")
         self.write("a.txt", b"\n\r\n\r\r\n")
         self.check_records("lines", [b"", b"", b"\r"], "a.txt")
+
+    def test_an_open_line_that_grew(self):
+        """Its rest cannot be added to a record of the index."""
+        self.write("a.txt", b"one\ntwo\nthr")
+        notice = f": record 2 at byte 8: no line feed after the last record{CUT}"
+        options = ["--framing", "lines", "-o", "a.rmx"]
+        self.index(*options, "a.txt", err=f"recmap: a.txt{notice}\n")
+        self.write("a.txt", b"one\ntwo\nthree\nfour\n")
+        result = self.run_recmap("index", "--append", *options, "a.txt")
+        self.assertEqual(
+            result.err.decode(),
+            "recmap: a.txt: record 2 at byte 8: the shard changed since it was indexed: it has "
+            "19 bytes, it had 11, and its last record is longer: it was indexed before it was "
+            "complete\n  write new records to new shards; or restore the indexed file, or build "
+            "the index again with `recmap index --framing lines -o a.rmx a.txt`\n",
+        )
+        self.index(*options, "a.txt")
+        self.assertEqual(self.payloads("a.rmx"), [b"one", b"two", b"three", b"four"])
+        # A line that was complete may be followed by others.
+        self.write("a.txt", b"one\ntwo\nthree\nfour\nfive")
+        at = f"recmap: a.txt: record 4 at byte 19: no line feed after the last record{CUT}\n"
+        self.index("--append", *options, "a.txt", err=at)
+        self.assertEqual(self.payloads("a.rmx")[4:], [b"five"])
+
+    def test_open_shards_are_counted(self):
+        for name in ("a.txt", "b.txt", "c.txt"):
+            self.write(name, b"x\ny")
+        more = (
+            f"record 1 at byte 2: no line feed after the last record{CUT} (and 2 more such shards)"
+        )
+        files = ["a.txt", "b.txt", "c.txt"]
+        self.index("--framing", "lines", "-o", "a.rmx", *files, err=f"recmap: a.txt: {more}\n")
 
     def test_long_and_many_lines(self):
         draw = random.Random(3)
@@ -88,7 +132,7 @@ class Kinds(FramingTest):
             for _ in range(20000)
         ]
         lines[7] = b"z" * 3_000_000
-        self.write("a.txt", b"\n".join(lines))
+        self.write("a.txt", b"\n".join(lines) + b"\n")
         self.check_records("lines", lines, "a.txt")
 
     def test_fixed(self):
@@ -111,7 +155,9 @@ class Kinds(FramingTest):
         self.check_records("ofrecord", due, "a.z", options=("--compression", "zlib"))
         lines = [b"line %d" % i * (i % 50) for i in range(6000)]
         self.write("l.gz", gzip.compress(b"\r\n".join(lines)))
-        self.check_records("lines", lines, "l.gz")
+        at = sum(len(line) + 2 for line in lines[:-1])
+        notice = f"record 5999 at byte {at}: no line feed after the last record{CUT}\n"
+        self.check_records("lines", lines, "l.gz", err=f"recmap: l.gz: {notice}")
         self.write("f.gz", gzip.compress(b"headbodybodyfo"))
         self.check_records("fixed:4,4,2", [b"body", b"body"], "f.gz")
 
@@ -142,7 +188,7 @@ class Kinds(FramingTest):
         self.assertEqual(self.run_recmap("get", "f.rmx", "102399").out, bytes(4096))
 
     def test_compressed_is_what_it_inflates_to(self):
-        lines = b"\n".join(b"%d" % i * (i % 90) for i in range(20000))
+        lines = b"".join(b"%d" % i * (i % 90) + b"\n" for i in range(20000))
         for framing, data in {
             "lines": lines,
             "ofrecord": ofrecord(make_payloads(7, 5000)),
@@ -193,7 +239,7 @@ class Kinds(FramingTest):
     def test_what_looks_compressed_is_not_always(self):
         # The first two bytes are those of a ZLIB stream.
         lines = [b"x\x9c and more", b"h\x43"]
-        self.write("a.txt", b"\n".join(lines))
+        self.write("a.txt", b"\n".join(lines) + b"\n")
         self.check_records("lines", lines, "a.txt")
         due = [b"\x1f\x8b\x08\x00", b"abcd"]
         self.write("f.bin", b"".join(due))
@@ -220,7 +266,7 @@ class Kinds(FramingTest):
 
     def test_merged_is_as_built_at_once(self):
         for i in range(3):
-            self.write(f"l-{i}", b"".join(b"%d %d\r\n" % (i, j) for j in range(300)) + b"end")
+            self.write(f"l-{i}", b"".join(b"%d %d\r\n" % (i, j) for j in range(300)) + b"end\n")
             self.index("--framing", "lines", "-o", f"l-{i}.rmx", f"l-{i}")
         self.run_recmap("merge", "-o", "merged.rmx", *(f"l-{i}.rmx" for i in range(3)))
         self.index("--framing", "lines", "-o", "once.rmx", *(f"l-{i}" for i in range(3)))
@@ -286,14 +332,14 @@ class Damage(FramingTest):
 
     def test_verify_finds_what_changed(self):
         lines = [b"line %d" % i for i in range(100)]
-        self.write("a.txt", b"\n".join(lines))
+        self.write("a.txt", b"\n".join(lines) + b"\n")
         self.index("--framing", "lines", "a.txt", "-o", "a.rmx")
         for change in (
             lambda data: data.replace(b"line 50", b"lime 50"),
             lambda data: data.replace(b"e 50\n", b"e 5\n0"),
             lambda data: data.replace(b"\n", b"\r", 1),
         ):
-            self.write("a.txt", change(b"\n".join(lines)))
+            self.write("a.txt", change(b"\n".join(lines) + b"\n"))
             result = self.run_recmap("verify", "a.rmx")
             self.assertEqual(result.status, 1, result)
             self.assertIn(

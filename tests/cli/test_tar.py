@@ -177,19 +177,30 @@ class Samples(FramingTest):
     def test_ends(self):
         data = archive(pairs(5, random.Random(3)))
         end, due = end_of(data), samples(data)
+        at = end - len(due[-1])
+        cut_notice = (
+            f"recmap: a.tar: record 4 at byte {at}: no zeros that end an archive after the last "
+            f"record{CUT}\n"
+        )
         for tail in (b"", bytes(BLOCK), bytes(2 * BLOCK), bytes(700)):
             self.write("a.tar", data[:end] + tail)
-            self.check_records("tar", due, "a.tar")
+            self.check_records("tar", due, "a.tar", err="" if tail else cut_notice)
         # The padding of the last member is missing.
         cut = data[: end - BLOCK + 1]
         self.write("a.tar", cut)
-        self.check_records("tar", [*due[:-1], due[-1][: 1 - BLOCK]], "a.tar")
+        self.check_records("tar", [*due[:-1], due[-1][: 1 - BLOCK]], "a.tar", err=cut_notice)
         for empty in (b"", bytes(1024), bytes(10240)):
             self.write("a.tar", empty)
             what = "without records" if empty else "empty (0 bytes)"
             note = no_records("a.rmx", what=what)
             self.index("--framing", "tar", "-o", "a.rmx", "a.tar", err=note)
-            self.check("verify", "a.rmx", out="a.rmx: 0 of 0 records are good\n")
+            said = "recmap: 1 of 1 shard is empty (0 bytes), which leaves nothing to verify; "
+            self.check(
+                "verify",
+                "a.rmx",
+                out="a.rmx: 0 of 0 records are good\n",
+                err=b"" if empty else said.encode() + b"the first is a.tar\n",
+            )
 
     def test_compressed(self):
         data = archive(pairs(1000, random.Random(4)), tarfile.PAX_FORMAT)
@@ -380,9 +391,17 @@ class Damage(CliTest):
             good - 1,
             f"100 bytes are left, too few for a header of 512{CUT} (member at byte {inside} of it)",
         )
-        # Damage between two samples is not detected.
+        # Between two samples: only the zeros at the end are missing.
         self.write("a.tar", self.data[:at])
-        self.index("--framing", "tar", "-o", "a.rmx", "a.tar")
+        self.index(
+            "--framing",
+            "tar",
+            "-o",
+            "a.rmx",
+            "a.tar",
+            err=f"recmap: a.tar: record {good - 1} at byte {at - len(self.due[good - 1])}: no "
+            f"zeros that end an archive after the last record{CUT}\n",
+        )
         self.assertEqual(self.payloads("a.rmx"), self.due[:good])
 
     def test_damage_after_the_end(self):

@@ -1,6 +1,7 @@
 /* recmap verify: verifies every byte of an index and its shards. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <recmap/dataset.h>
 
@@ -45,9 +46,31 @@ static bool is_without_shards(const recmap_report *report, const recmap_dataset_
     return count && count == info->shard_count && !recmap_report_record_count(report);
 }
 
+/* Says that nothing of empty shards could be verified. */
+static void print_empty(const recmap_dataset *dataset) {
+    uint64_t count = recmap_dataset_get_info(dataset)->shard_count, empty_count = 0;
+    char first[4096] = "";
+    for (uint64_t i = 0; i < count; i++) {
+        recmap_shard_info shard, next;
+        if (recmap_dataset_get_shard(&shard, dataset, i, NULL) != RECMAP_OK || shard.size) continue;
+        bool has_grown = i + 1 < count &&
+                         recmap_dataset_get_shard(&next, dataset, i + 1, NULL) == RECMAP_OK &&
+                         !strcmp(next.path, shard.path);
+        if (has_grown) continue;
+        if (!empty_count++ &&
+            recmap_dataset_shard_path(first, sizeof first, dataset, i, NULL) != RECMAP_OK)
+            first[0] = 0;
+    }
+    if (!empty_count) return;
+    message("%" PRIu64 " of %" PRIu64 " shard%s %s empty (0 bytes), which leaves nothing to "
+            "verify; the first is %s",
+            empty_count, count, plural(count), empty_count == 1 ? "is" : "are", first);
+}
+
 /* Prints the damage first and the summary last, where a terminal shows it. */
-static void print_human(const recmap_report *report, const recmap_dataset_info *info,
+static void print_human(const recmap_report *report, const recmap_dataset *dataset,
                         const char *path, bool index_only) {
+    const recmap_dataset_info *info = recmap_dataset_get_info(dataset);
     size_t count = recmap_report_damage_count(report);
     for (size_t i = 0; i < count; i++) {
         recmap_damage damage = recmap_report_get_damage(report, i);
@@ -67,6 +90,7 @@ static void print_human(const recmap_report *report, const recmap_dataset_info *
     putchar('\n');
     if (is_without_shards(report, info))
         message("no shard can be read: if they are elsewhere, name their folder with --shards");
+    print_empty(dataset);
 }
 
 static recmap_status print_json(const recmap_report *report, recmap_error *error) {
@@ -93,7 +117,7 @@ static int run_verify(recmap_dataset *dataset, recmap_verify_options *verify, co
     if (status == RECMAP_OK) {
         exit_status = recmap_report_damage_count(report) ? 1 : 0;
         if (as_json) status = print_json(report, &error);
-        else print_human(report, recmap_dataset_get_info(dataset), path, verify->index_only != 0);
+        else print_human(report, dataset, path, verify->index_only != 0);
     }
     recmap_report_destroy(report);
     if (status == RECMAP_CANCELLED)

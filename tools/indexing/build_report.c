@@ -52,4 +52,6 @@ void build_report(const char *path, const recmap_index_summary *summary, struct 
                 summary->damage_count, plural(summary->damage_count), summary->damaged_byte_count,
                 plural(summary->damaged_byte_count), path);
     if (summary->repeated[0]) message("%s", summary->repeated);
+    if (summary->empty_shard[0]) message("%s", summary->empty_shard);
+    if (summary->open_shard[0]) message("%s", summary->open_shard);
 }

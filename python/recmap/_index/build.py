@@ -163,8 +163,8 @@ def write_index(
     parts: Sequence[str] = (),
     is_part: bool = False,
 ) -> Built:
-    """As `build_index`, with only one of its warnings: of tar archives with samples in parts. None
-    of the records of an index that is a part of another one (`is_part`) need have an id."""
+    """As `build_index`, with only its warnings about the contents of single shards. None of the
+    records of an index that is a part of another one (`is_part`) need have an id."""
     try:
         with shown(options.progress, "indexing") as progress:
             counts = _recmap.index_build(
@@ -194,8 +194,9 @@ def write_index(
         # The library has one status for damage. Here it is a shard that is damaged as a whole.
         fields = error.message, error.path, error.record, error.offset, error.advice
         raise CorruptRecordError(*fields) from None
-    if repeated := counts.pop("repeated"):
-        warn_caller(repeated)
+    for notice in ("repeated", "empty_shard", "open_shard"):
+        if text := counts.pop(notice):
+            warn_caller(text)
     empty_lifts = _chosen(options.lifts, counts.pop("empty_lifts"))
     empty_counts = _chosen(options.counted, counts.pop("empty_counts"))
     return Built(counts, empty_lifts, empty_counts)

@@ -110,18 +110,21 @@ static int add_paths(recmap_index_builder *builder, PyObject *paths, add_fn add,
     return 1;
 }
 
+static PyObject *text_of(const char *text) {
+    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "backslashreplace");
+}
+
 static PyObject *summary_of(const recmap_index_summary *summary) {
     return Py_BuildValue(
-        "{sKsKsKsKsKsKsKsKsKsN}", "records", (unsigned long long)summary->record_count, "shards",
-        (unsigned long long)summary->shard_count, "bytes", (unsigned long long)summary->byte_count,
-        "ids", (unsigned long long)summary->id_count, "damage",
-        (unsigned long long)summary->damage_count, "damaged_bytes",
+        "{sKsKsKsKsKsKsKsKsKsNsNsN}", "records", (unsigned long long)summary->record_count,
+        "shards", (unsigned long long)summary->shard_count, "bytes",
+        (unsigned long long)summary->byte_count, "ids", (unsigned long long)summary->id_count,
+        "damage", (unsigned long long)summary->damage_count, "damaged_bytes",
         (unsigned long long)summary->damaged_byte_count, "empty_counts",
         (unsigned long long)summary->empty_counts, "empty_lifts",
         (unsigned long long)summary->empty_lifts, "repeated_ids",
-        (unsigned long long)summary->repeated_id_count, "repeated",
-        PyUnicode_DecodeUTF8(summary->repeated, (Py_ssize_t)strlen(summary->repeated),
-                             "backslashreplace"));
+        (unsigned long long)summary->repeated_id_count, "repeated", text_of(summary->repeated),
+        "empty_shard", text_of(summary->empty_shard), "open_shard", text_of(summary->open_shard));
 }
 
 /* index_build after the conversion of its arguments. */

@@ -3,6 +3,8 @@
 import multiprocessing
 import os
 import shutil
+import tarfile
+import warnings
 
 import numpy as np
 import pytest
@@ -133,6 +135,56 @@ def test_other_framings(tmp_path, framing, old, new):
     assert len(ds) == len(before) + 1
 
 
+def test_an_open_end_is_noticed(tmp_path):
+    """A warning each, and growth of what was complete is still possible."""
+    path = tmp_path / "log.txt"
+    path.write_bytes(b"one\ntw")
+    match = (
+        r"log.txt: record 1 at byte 4: no line feed after the last record; the file may still be"
+    )
+    with pytest.warns(UserWarning, match=match):
+        recmap.open(path, framing="lines")
+    path.write_bytes(b"one\ntwo\n")
+    refused(path, r"record 1 at byte 4: .*its last record is longer", framing="lines")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ds = recmap.open(path, framing="lines", rebuild=True)
+        path.write_bytes(b"one\ntwo\nthree\n")
+        assert len(ds) == 2 and len(recmap.open(path, framing="lines")) == 3
+
+
+def test_an_archive_without_an_end_is_noticed(tmp_path):
+    """Its last sample may continue, so the archive is indexed again if it grew."""
+    path = tmp_path / "a.tar"
+    sizes = []
+    with tarfile.open(path, "w") as archive:
+        for name in "1.a", "1.b", "2.a", "2.b":
+            archive.addfile(tarfile.TarInfo(name))
+            sizes.append(archive.offset)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: sizes[2]])
+    with pytest.warns(UserWarning, match=r"a.tar: record 1 at byte 1024: no zeros .* still be"):
+        recmap.open(path, framing="tar")
+    path.write_bytes(whole)
+    with pytest.raises(recmap.StaleIndexError, match=r"a\.tar") as caught:
+        recmap.open(path, framing="tar")
+    assert "rebuild=True" in caught.value.advice
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ds = recmap.open(path, framing="tar", rebuild=True)
+    assert [len(record) for record in ds] == [1024, 1024]
+
+
+def test_an_empty_member_of_a_set_is_noticed(tmp_path):
+    for number in 0, 2:
+        grow(tmp_path / f"a-{number:05}-of-00003.tfrecord", [number])
+    (tmp_path / "a-00001-of-00003.tfrecord").write_bytes(b"")
+    match = r"a-00001-of-00003.tfrecord: the shard of a set is empty \(0 bytes\)"
+    with pytest.warns(UserWarning, match=match) as caught:
+        ds = recmap.open(tmp_path)
+    assert len(caught) == 1 and len(ds) == 2
+
+
 def refused(path, match, **options):
     with pytest.raises(recmap.StaleIndexError, match=match) as caught:
         recmap.open(str(path), **options)
@@ -147,7 +199,7 @@ def test_a_line_that_was_not_ended_is_not_continued(tmp_path):
     path.write_bytes(b"one\ntw")
     recmap.open(str(path), framing="lines")
     path.write_bytes(b"one\ntwo\nthree\n")
-    refused(path, "its content differs", framing="lines")
+    refused(path, "its last record is longer", framing="lines")
 
 
 def test_a_changed_old_end_is_refused(log):

@@ -83,6 +83,8 @@ struct framing {
 
     uint64_t record_size;         /* nonzero if all records have one size */
     bool has_delimiter;           /* the byte before a frame marks its start, as LF does */
+    const char *missing_end;      /* "no line feed": what a file lacks that ends with the payload of
+                                     its last record. NULL if such a file is complete, or damaged */
     bool can_grow;                /* after the last frame of a file, another frame can be written */
     const recmap_framing *custom; /* set for a user's framing */
 

@@ -43,6 +43,7 @@ const struct framing lines_framing = {
     .name = "lines",
     .overhead_varies = true,
     .has_delimiter = true,
+    .missing_end = "no line feed",
     .can_grow = true,
     .parse = parse,
     .begins_frame = begins_frame,

@@ -191,4 +191,5 @@ const struct framing tar_framing = {
     .begins_frame = begins_frame,
     .guess = guess,
     .read_key = read_key,
+    .missing_end = "no zeros that end an archive",
 };

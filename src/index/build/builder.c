@@ -19,6 +19,7 @@
 #include "index/build/packer.h"
 #include "index/build/replay.h"
 #include "index/build/sample_keys.h"
+#include "index/build/shard_notices.h"
 #include "index/build/target.h"
 #include "index/extract/extract.h"
 #include "index/scan/scan.h"
@@ -48,6 +49,7 @@ struct recmap_index_builder {
     size_t part_capacity;
     struct packer *packer;
     struct sample_keys *sample_keys;
+    struct shard_notices notices;
     struct lock_file lock; /* held while appending */
     bool appends;
     bool replaces; /* a file that was at the path when the builder was created or appended to it */
@@ -463,16 +465,18 @@ static recmap_status sink_begin_shard(void *context, const char *path, recmap_er
     recmap_index_builder *builder = context;
     const struct build_part *part = &builder->parts[builder->next_part++];
     if (part->grown) packer_note_parts(builder->packer);
+    const struct framing *framing = build_part_framing(part, &builder->framing);
     sample_keys_begin(builder->sample_keys, part->path);
-    return packer_begin_shard(builder->packer, path,
-                              build_part_framing(part, &builder->framing)->name, error);
+    shard_notices_begin(&builder->notices, part->path, framing);
+    return packer_begin_shard(builder->packer, path, framing->name, error);
 }
 
 static recmap_status sink_add_run(void *context, const struct record_run *run,
                                   recmap_error *error) {
     recmap_index_builder *builder = context;
-    if (!sample_keys_add(builder->sample_keys, run, packer_record_count(builder->packer)))
-        return fail_memory(error);
+    uint64_t first = packer_record_count(builder->packer);
+    shard_notices_add(&builder->notices, run, first);
+    if (!sample_keys_add(builder->sample_keys, run, first)) return fail_memory(error);
     return packer_add_run(builder->packer, run, error);
 }
 
@@ -482,9 +486,11 @@ static recmap_status sink_add_damage(void *builder, uint64_t offset, uint64_t le
                              error);
 }
 
-static recmap_status sink_end_shard(void *builder, const struct shard_end *end,
+static recmap_status sink_end_shard(void *context, const struct shard_end *end,
                                     recmap_error *error) {
-    return packer_end_shard(((recmap_index_builder *)builder)->packer, end, NULL, error);
+    recmap_index_builder *builder = context;
+    shard_notices_end(&builder->notices, end);
+    return packer_end_shard(builder->packer, end, NULL, error);
 }
 
 /* Text indexes are for whole local shards: their records' headers are read from a map. */
@@ -676,6 +682,7 @@ static recmap_status build(recmap_index_summary *summary, recmap_index_builder *
     RETURN_IF_FAILED(check_ids(builder, error));
     RETURN_IF_FAILED(packer_finish(builder->packer, check_not_replaced, builder, summary, error));
     sample_keys_report(summary, builder->sample_keys);
+    shard_notices_report(summary, &builder->notices);
     return RECMAP_OK;
 }
 

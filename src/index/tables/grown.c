@@ -38,6 +38,13 @@ static recmap_status read_frame(struct frame *frame, bool *is_good, const struct
     return status;
 }
 
+/* The last record may have been indexed before its end was written. */
+static bool is_longer(const struct index_shard *shard, uint64_t record_index,
+                      const struct frame *frame, const struct index_place *place) {
+    return shard->framing->missing_end && record_index == shard->entry.record_count - 1 &&
+           frame->size > place->frame_size;
+}
+
 /* Compares the record with the check of a sample, or, without one, verifies all of it. */
 static recmap_status check_record(struct index_file *index, const struct index_shard *shard,
                                   uint64_t record_index, const uint32_t *expected,
@@ -49,7 +56,11 @@ static recmap_status check_record(struct index_file *index, const struct index_s
     RETURN_IF_FAILED(read_frame(&frame, &is_good, shard, &place, source,
                                 expected ? FRAME_CHECK_STORED : FRAME_CHECK_ALL, error));
     if (is_good && (!expected || frame.check == *expected)) return RECMAP_OK;
-    fail_grown(shard, source, "its content differs", error);
+    fail_grown(shard, source,
+               is_longer(shard, record_index, &frame, &place)
+                   ? "its last record is longer: it was indexed before it was complete"
+                   : "its content differs",
+               error);
     fail_at(error, NULL, shard->first_record + record_index, place.offset);
     return RECMAP_STALE;
 }

@@ -39,7 +39,7 @@ static void assert_found(uint64_t count, const char *first, uint64_t surplus_cou
 static void test_complete_sets(void **state) {
     (void)state;
     MISSING(0, "", "a-00001-of-00002", "a-00000-of-00002");
-    MISSING(0, "", "00000-of-00003.gz", "00001-of-00003.gz", "00002-of-00003.gz");
+    MISSING(0, "", "00000-of-00003.bin", "00001-of-00003.bin", "00002-of-00003.bin");
     MISSING(0, "", "a-0-of-1", "b-0-of-2", "b-1-of-2", "other");
 }
 
