@@ -456,7 +456,7 @@ static void test_views(void **state) {
         MUST(recmap_order_view_range(&view, base, 3 * count, count, -2, &error));
         check_view(base, view, records);
         if (count)
-            MUST_FAIL(RECMAP_INVALID, "numbers",
+            MUST_FAIL(RECMAP_INVALID, "record number",
                       recmap_order_view_list(&view, base, records, count - 1, &error));
         free(records);
         recmap_order_release(base);
