@@ -17,8 +17,8 @@ extern "C" {
 typedef struct recmap_storage recmap_storage;
 
 /* Creates a storage with the options that the environment sets (AWS_ACCESS_KEY_ID and so on: see
- * docs/reference/remote.md). Without keys, s3:// uses the role of the job, and gs:// the service
- * account of the machine, whose credentials are fetched with the first request. Returns one
+ * docs/reference/remote.md). Roles, SSO and the accounts of machines are left to the tools of the
+ * stores: the option credential_process names a command that prints their credentials. Returns one
  * reference. Whatever takes a storage retains it until it is closed itself, so the caller may
  * release the storage at any time. Errors: NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_storage_create(recmap_storage **storage,

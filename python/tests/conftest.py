@@ -14,6 +14,7 @@ import pytest
 import recmap
 from fault_proxy import FaultProxy
 from object_server import DIGITS_URL, ObjectServer
+from recmap._imports import is_installed
 from recmap._options import clouds
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -147,6 +148,12 @@ def no_library_of_clouds(monkeypatch):
     """Only tests of the libraries ask them for credentials: others may depend on whether they are
     installed."""
     monkeypatch.setattr(clouds, "is_installed", lambda name: False)
+
+
+@pytest.fixture
+def libraries(monkeypatch, no_library_of_clouds):
+    """They are asked, as they are without the tests' settings."""
+    monkeypatch.setattr(clouds, "is_installed", is_installed)
 
 
 @pytest.fixture

@@ -8,12 +8,9 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "storage/protocol/access_token.h"
 #include "storage/protocol/list_reply.h"
 #include "storage/protocol/process_reply.h"
 #include "storage/protocol/reply.h"
-#include "storage/protocol/role_reply.h"
-#include "storage/protocol/sso_token.h"
 
 static void check(bool holds) {
     if (!holds) abort();
@@ -71,13 +68,6 @@ static void check_graphic(const char *text) {
     for (const char *c = text; *c; c++) check((unsigned char)*c > 0x20 && (unsigned char)*c < 0x7f);
 }
 
-static void check_role(const struct role_credentials *role) {
-    check(role->key[0] && role->secret[0] && role->token[0]);
-    check_graphic(role->key);
-    check_graphic(role->secret);
-    check_graphic(role->token);
-}
-
 static void check_printed(const char *body, size_t size) {
     struct process_credentials printed;
     if (!process_reply_read(&printed, body, size)) return;
@@ -86,26 +76,6 @@ static void check_printed(const char *body, size_t size) {
     check_graphic(printed.key);
     check_graphic(printed.secret);
     check_graphic(printed.token);
-}
-
-static void check_roles(const char *body, size_t size) {
-    struct role_credentials role;
-    if (role_reply_read_json(&role, body, size)) check_role(&role);
-    if (role_reply_read_xml(&role, body, size)) check_role(&role);
-    if (role_reply_read_portal(&role, body, size)) {
-        check_role(&role);
-        check(role.expires_s > 0 && role.expires_s != ROLE_NEVER);
-    }
-    check_printed(body, size);
-    struct sso_token login;
-    if (sso_token_read(&login, body, size)) {
-        check(login.text[0]);
-        check_graphic(login.text);
-    }
-    struct access_token token;
-    if (!access_token_read(&token, body, size)) return;
-    check(token.text[0] && token.lifetime_s > 0 && token.lifetime_s <= 86400);
-    check_graphic(token.text);
 }
 
 /* The next number of the line; any text is some number. */
@@ -142,7 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const char *body = rest ? rest : text + size;
     size_t body_size = (size_t)(text + size - body);
     check_code(body, body_size);
-    check_roles(body, body_size);
+    check_printed(body, body_size);
     check_listing(&list_dialect_s3, body, body_size);
     check_listing(&list_dialect_azure, body, body_size);
     free(text);

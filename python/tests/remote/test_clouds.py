@@ -1,5 +1,6 @@
 """Credentials that botocore, google-auth and azure-identity find, from servers on this machine."""
 
+import hashlib
 import json
 import pickle
 import subprocess
@@ -11,19 +12,12 @@ import pytest
 import recmap
 from conftest import DIGITS
 from object_server import records_of
-from recmap._imports import is_installed
 from recmap._options import clouds
 from role_server import RoleServer, keys_of, opened
 
 GOOGLE_URL = "gs://train/digits-*.tfrecord"
 AZURE_URL = "az://train/digits-*.tfrecord"
 TOKEN_PATH = "/computeMetadata/v1/instance/service-accounts/default/token"
-
-
-@pytest.fixture
-def libraries(monkeypatch):
-    """They are asked, as they are without the tests' settings."""
-    monkeypatch.setattr(clouds, "is_installed", is_installed)
 
 
 @pytest.fixture
@@ -101,6 +95,46 @@ def test_a_profile_with_a_role(way, server, profiles, local, monkeypatch, tmp_pa
         assert bytes(again[8]) == bytes(local[8])
     assert all(key.startswith("ROLE") for key in keys_of(server))
     assert set(profiles.paths()) == {"POST /"}
+
+
+def test_a_profile_with_sso(server, roles, local, monkeypatch, tmp_path):
+    """IAM Identity Center issues keys to whoever is logged in."""
+    session = "sso_region = eu-west-1\nsso_start_url = https://my-sso.awsapps.com/start\n"
+    names = "sso_session = my-sso\nsso_account_id = 1\nsso_role_name = reader\n"
+    (tmp_path / "aws-config").write_text(f"[profile train]\n{names}[sso-session my-sso]\n{session}")
+    folder = tmp_path / ".aws" / "sso" / "cache"
+    folder.mkdir(parents=True)
+    token = {"accessToken": "LOGIN-HIDDEN", "expiresAt": "2100-01-01T00:00:00Z"}
+    name = hashlib.sha1(b"my-sso").hexdigest()
+    (folder / f"{name}.json").write_text(json.dumps(token))
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "aws-config"))
+    monkeypatch.setenv("AWS_ENDPOINT_URL_SSO", roles.url)
+    script = (
+        "import recmap, sys\n"
+        "ds = recmap.open('s3://train/*', index=sys.argv[1], progress=None, storage_options={\n"
+        "    'endpoint': sys.argv[2], 'profile': 'train', 'timeout': 20})\n"
+        "print(bytes(ds[5]).hex())"
+    )
+    # In a process of its own: botocore keeps the home folder that it finds when it is imported.
+    command = [sys.executable, "-c", script, str(tmp_path / "a.rmx"), server.url]
+    said = subprocess.run(command, capture_output=True, text=True)
+    assert said.stdout.strip() == bytes(local[5]).hex(), said.stderr
+    assert set(keys_of(server)) == {"ROLE1"}
+    ((_, path, headers, _),) = roles.requests
+    assert path.startswith("/federation/credentials?")
+    assert headers["x-amz-sso_bearer_token"] == "LOGIN-HIDDEN"
+
+
+def test_the_expiry_of_keys(roles):
+    """It is not later than the true one, and not before a half of the time that is left."""
+    from botocore.credentials import Credentials, RefreshableCredentials
+
+    assert clouds._expiry_of(Credentials("k", "s")) is None
+    for seconds in (10.0, 100.0, 900.0, 3600.0, 40000.0, 80000.0):
+        expires = datetime.now(UTC) + timedelta(seconds=seconds)
+        keys = RefreshableCredentials("k", "s", "t", expires, dict, "test")
+        left = clouds._expiry_of(keys) - time.time()
+        assert min(seconds, 43200) / 2 - 1 <= left <= seconds
 
 
 def test_keys_of_a_role_are_renewed(server, profiles, tmp_path):

@@ -347,8 +347,10 @@ def test_moto(moto, local, tmp_path):
         check_reads(ds, local)
 
 
-def test_a_web_identity_of_moto(moto, local, tmp_path, monkeypatch):
+def test_a_web_identity_of_moto(moto, libraries, local, tmp_path, monkeypatch):
     """moto's STS issues the credentials that moto's S3 is read with."""
+    pytest.importorskip("botocore.session")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     (tmp_path / "token").write_text("web identity")
     monkeypatch.setenv("AWS_WEB_IDENTITY_TOKEN_FILE", str(tmp_path / "token"))
     monkeypatch.setenv("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/reader")
@@ -362,7 +364,9 @@ def test_a_web_identity_of_moto(moto, local, tmp_path, monkeypatch):
         assert all(request.headers["X-Amz-Security-Token"] for request in proxy.requests)
 
 
-def test_a_profile_with_a_role_of_moto(moto, local, tmp_path, monkeypatch):
+def test_a_profile_with_a_role_of_moto(moto, libraries, local, tmp_path, monkeypatch):
+    pytest.importorskip("botocore.session")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     (tmp_path / "config").write_text(
         "[profile reader]\nrole_arn = arn:aws:iam::123456789012:role/reader\n"
         "external_id = partner\nsource_profile = base\n"

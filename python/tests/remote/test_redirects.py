@@ -100,20 +100,3 @@ def test_an_endpoint_is_checked(server, tmp_path):
             "s3://bucket/x", index=tmp_path / "a.rmx", storage=recmap.Storage(options=options)
         )
     assert server.requests == []
-
-
-@pytest.mark.parametrize("host", ["169.254.169.254", "2852039166", "169.254.169.254."])
-def test_a_proxy_is_not_asked_for_a_service_at_such_an_address(server, tmp_path, monkeypatch, host):
-    (tmp_path / "token").write_text("hidden")
-    monkeypatch.setenv("AWS_WEB_IDENTITY_TOKEN_FILE", str(tmp_path / "token"))
-    monkeypatch.setenv("AWS_ROLE_ARN", "arn:aws:iam::1:role/a")
-    monkeypatch.setenv("AWS_ENDPOINT_URL_STS", f"http://{host}/")
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.delenv(name, raising=False)
-    options = {"proxy": server.url, "endpoint": "http://shards.test", "timeout": 1}
-    with pytest.raises(recmap.StorageError, match="its host is") as error:
-        recmap.open(
-            "s3://bucket/x", index=tmp_path / "a.rmx", storage=recmap.Storage(options=options)
-        )
-    assert "hidden" not in str(error.value)
-    assert server.requests == []

@@ -9,6 +9,7 @@
 #include "base/os/process.h"
 #include "base/os/program.h"
 #include "base/text/shell_word.h"
+#include "storage/protocol/process_reply.h"
 
 #define TIMEOUT_NS ((uint64_t)TIMEOUT_S * 1000000000)
 
@@ -94,24 +95,28 @@ static recmap_status run(struct process_credentials *credentials, struct command
     return RECMAP_OK;
 }
 
-recmap_status credential_process_run(struct process_credentials *credentials, const char *command,
-                                     const char *profile, recmap_error *error) {
+/* `profile` has the command; "": the option. */
+static recmap_status run_command(struct process_credentials *credentials, const char *text,
+                                 const char *profile, recmap_error *error) {
     struct command *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
-    recmap_status status = split(fresh, command, profile, error);
+    recmap_status status = split(fresh, text, profile, error);
     if (status == RECMAP_OK) status = run(credentials, fresh, error);
+    if (status == RECMAP_OK && profile[0] && !credentials->key[0])
+        status = fail_program(fresh, "it prints no keys", error);
     explicit_bzero(fresh, sizeof *fresh);
     free(fresh);
     return status;
 }
 
-/* ---- The option. */
+/* ---- The identity. */
 
-/* What was passed comes first. */
-static bool is_used(const struct storage_options *options, const struct identity_share *share) {
-    (void)share;
-    return options->values[OPTION_CREDENTIAL_PROCESS] && !options->is_explicit[OPTION_KEY] &&
-           !options->is_explicit[OPTION_TOKEN] && !storage_options_is_on(options, OPTION_ANONYMOUS);
+/* What was passed comes first. A token alone is not for Amazon, and the program of a profile is. */
+static bool is_used(const struct storage_options *options) {
+    if (options->is_explicit[OPTION_KEY] || storage_options_is_on(options, OPTION_ANONYMOUS))
+        return false;
+    if (options->values[OPTION_CREDENTIAL_PROCESS]) return !options->is_explicit[OPTION_TOKEN];
+    return options->values[OPTION_PROFILE_PROCESS];
 }
 
 static recmap_status keep(struct storage_options *options,
@@ -124,15 +129,19 @@ static recmap_status keep(struct storage_options *options,
     return storage_options_keep(options, OPTION_AMAZON_TOKEN, credentials->token, error);
 }
 
-static recmap_status fetch(struct storage_options *options, int64_t *expires_s,
-                           const struct identity *identity, recmap_error *error) {
-    const char *command =
-        storage_options_get(identity_options(identity), OPTION_CREDENTIAL_PROCESS);
-    struct process_credentials credentials = {.expires_s = 0};
-    recmap_status status = credential_process_run(&credentials, command, "", error);
-    if (status == RECMAP_OK) status = keep(options, &credentials, error);
-    if (status == RECMAP_OK) *expires_s = credentials.expires_s;
-    explicit_bzero(&credentials, sizeof credentials);
+static recmap_status fetch(struct storage_options *credentials, int64_t *expires_s,
+                           const struct storage_options *options, recmap_error *error) {
+    const char *command = options->values[OPTION_CREDENTIAL_PROCESS], *profile = "";
+    struct process_credentials printed = {.expires_s = 0};
+    if (!command) {
+        command = storage_options_get(options, OPTION_PROFILE_PROCESS);
+        profile = storage_options_get(options, OPTION_PROFILE);
+        if (!profile[0]) profile = "default";
+    }
+    recmap_status status = run_command(&printed, command, profile, error);
+    if (status == RECMAP_OK) status = keep(credentials, &printed, error);
+    *expires_s = printed.expires_s;
+    explicit_bzero(&printed, sizeof printed);
     return status;
 }
 

@@ -73,56 +73,26 @@ const char *profile_files_find(size_t *size, const struct profile_files *files, 
     return value ? value : find(size, &has_section, files->config, profile, name);
 }
 
-static const char *find_session(size_t *size, bool *has_section, const struct profile_files *files,
-                                const char *session, const char *name) {
-    *has_section = false;
-    return files->config ? profile_find_session(size, has_section, files->config, session, name)
-                         : NULL;
-}
-
-bool profile_files_have_session(const struct profile_files *files, const char *session) {
-    size_t size;
-    bool has_section;
-    find_session(&size, &has_section, files, session, "");
-    return has_section;
-}
-
-const char *profile_files_find_session(size_t *size, const struct profile_files *files,
-                                       const char *session, const char *name) {
-    bool has_section;
-    return find_session(size, &has_section, files, session, name);
-}
-
 bool profile_files_have_value(const struct profile_files *files, const char *profile,
                               const char *name) {
     size_t size = 0;
     return profile_files_find(&size, files, profile, name) && size;
 }
 
-bool profile_files_copy(char *value, size_t capacity, const struct profile_files *files,
-                        const char *profile, const char *name) {
-    size_t size = 0;
-    const char *found = profile_files_find(&size, files, profile, name);
-    value[0] = 0;
-    if (size >= capacity) return false;
-    if (found) memcpy(value, found, size);
-    value[size] = 0;
-    return true;
-}
-
 /* A session alone is no source for the tools of AWS, but it is meant as one if there is no other.
  */
 enum profile_source profile_files_source(const struct profile_files *files, const char *profile) {
     const char *keys = profile_files_with_key(files, profile);
-    if (profile_files_have_value(files, profile, "sso_account_id") ||
+    if (profile_files_have_value(files, profile, "role_arn") ||
+        profile_files_have_value(files, profile, "sso_account_id") ||
         profile_files_have_value(files, profile, "sso_role_name"))
-        return PROFILE_SSO;
+        return PROFILE_OTHER;
     if (keys && keys == files->credentials) return PROFILE_KEYS;
     if (profile_files_have_value(files, profile, "credential_process")) return PROFILE_PROCESS;
     if (keys) return PROFILE_KEYS;
     bool has_session = profile_files_have_value(files, profile, "sso_session") ||
                        profile_files_have_value(files, profile, "sso_start_url");
-    return has_session ? PROFILE_SSO : PROFILE_NOTHING;
+    return has_session ? PROFILE_OTHER : PROFILE_NOTHING;
 }
 
 const char *profile_files_with_key(const struct profile_files *files, const char *profile) {

@@ -32,33 +32,23 @@ bool profile_files_have(const struct profile_files *files, const char *profile);
 const char *profile_files_find(size_t *size, const struct profile_files *files, const char *profile,
                                const char *name);
 
-/* The same for a section [sso-session SESSION] of the second file. */
-bool profile_files_have_session(const struct profile_files *files, const char *session);
-const char *profile_files_find_session(size_t *size, const struct profile_files *files,
-                                       const char *session, const char *name);
-
 /* Whether the profile has a value that is not empty. */
 bool profile_files_have_value(const struct profile_files *files, const char *profile,
                               const char *name);
 
-/* Copies a value of the profile; "" if it has none. Returns false if it is too long. */
-bool profile_files_copy(char *value, size_t capacity, const struct profile_files *files,
-                        const char *profile, const char *name);
-
 /* Where credentials come from. */
 enum profile_source {
     PROFILE_NOTHING,
-    PROFILE_SSO,     /* IAM Identity Center: see sso.h */
     PROFILE_KEYS,    /* in the file itself */
     PROFILE_PROCESS, /* a program: see credential_process.h */
+    PROFILE_OTHER,   /* a role or IAM Identity Center (SSO): only the tools of AWS get them */
 };
 
-/* The source that the profile has besides a role. Of several, it is the one that the command line
- * tools of AWS use: IAM Identity Center comes before keys, and a program before keys of the second
- * file. */
+/* The source of the profile. Of several, it is the one that the command line tools of AWS use: a
+ * role comes first, then IAM Identity Center, and a program before keys of the second file. */
 enum profile_source profile_files_source(const struct profile_files *files, const char *profile);
 
-/* The text of the file that has the key of the profile: its secret and its token are there, too,
+/* The text of the file that has the key of the profile: its secret and its token are also there,
  * because those of another file would not fit. NULL: the profile has no key. */
 const char *profile_files_with_key(const struct profile_files *files, const char *profile);
 

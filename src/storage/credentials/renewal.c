@@ -50,7 +50,7 @@ static enum turn take_turn(struct visit *visit, recmap_error *failure) {
     return turn;
 }
 
-/* Half of the time if there is little: a service may issue the same credential until shortly before
+/* Half of the time if there is little: a program may print the same credential until shortly before
  * it expires. */
 static int64_t find_renewal(int64_t now, int64_t expires) {
     int64_t half = now + (expires - now) / 2, ahead = expires - AHEAD_S;
@@ -60,19 +60,10 @@ static int64_t find_renewal(int64_t now, int64_t expires) {
 
 /* When to ask again if there was no new credential: at the latest when the present one expires. */
 static int64_t find_retry(const struct renewal *renewal, int64_t now) {
-    bool is_earlier = renewal->is_managed && renewal->expires_s < now + AGAIN_S;
-    return is_earlier ? renewal->expires_s : now + AGAIN_S;
+    return renewal->expires_s < now + AGAIN_S ? renewal->expires_s : now + AGAIN_S;
 }
 
-/* A credential that expired is not used any more if the service has disappeared. */
-static void drop_expired(const struct visit *visit, int64_t now) {
-    struct renewal *renewal = visit->renewal;
-    if (!renewal->is_managed || now < renewal->expires_s) return;
-    renewal->is_managed = false;
-    visit->kind->clear(visit->context);
-}
-
-/* Ends the turn. A fetch that was interrupted says nothing about the service, so the threads that
+/* Ends the turn. A fetch that was interrupted says nothing about its source, so the threads that
  * waited for it do not fail with it. */
 static recmap_status end_turn(const struct visit *visit, int64_t expires_s,
                               const recmap_error *failure) {
@@ -81,12 +72,11 @@ static recmap_status end_turn(const struct visit *visit, int64_t expires_s,
     int64_t now = clock_unix_s();
     process_lock();
     renewal->fetching_process = 0;
-    if (status == RECMAP_OK && expires_s != RENEWAL_NONE) {
+    if (status == RECMAP_OK) {
         renewal->is_managed = true;
         renewal->expires_s = expires_s;
         renewal->renew_at_s = find_renewal(now, expires_s);
-    } else if (status == RECMAP_OK || (renewal->is_managed && now < renewal->expires_s)) {
-        drop_expired(visit, now);
+    } else if (renewal->is_managed && now < renewal->expires_s) {
         renewal->renew_at_s = find_retry(renewal, now);
         if (status != RECMAP_CANCELLED) status = RECMAP_OK;
     }
@@ -99,7 +89,7 @@ static recmap_status end_turn(const struct visit *visit, int64_t expires_s,
 
 static recmap_status run_turn(const struct visit *visit, recmap_error *error) {
     recmap_error failure = RECMAP_ERROR_INIT;
-    int64_t expires_s = RENEWAL_NONE;
+    int64_t expires_s = 0;
     failure.status = visit->kind->fetch(&expires_s, visit->context, &failure);
     recmap_status status = end_turn(visit, expires_s, &failure);
     if (status != RECMAP_OK && error) *error = failure;

@@ -1,5 +1,5 @@
-/* A credential that a service of the platform issues for a limited time, and whose turn it is to
- * fetch it. Of the threads that need the credential, one fetches it. */
+/* A credential that is issued for a limited time, and whose turn it is to fetch it. Of the threads
+ * that need the credential, one fetches it. */
 #ifndef RECMAP_STORAGE_CREDENTIALS_RENEWAL_H
 #define RECMAP_STORAGE_CREDENTIALS_RENEWAL_H
 
@@ -7,9 +7,6 @@
 #include <stdint.h>
 
 #include <recmap/status.h>
-
-/* The expiry of a credential that no service issued. */
-#define RENEWAL_NONE INT64_MIN
 
 /* When one credential is fetched, and by whom. Guarded by the process lock. */
 struct renewal {
@@ -26,12 +23,8 @@ struct renewal_kind {
     /* Whether the caller uses this credential. The process lock is held. */
     bool (*is_used)(const void *context);
 
-    /* Fetches the credential and keeps it. `*expires_s` stays RENEWAL_NONE if the platform has no
-     * service that issues one, which is not an error. */
+    /* Fetches the credential and keeps it. */
     recmap_status (*fetch)(int64_t *expires_s, void *context, recmap_error *error);
-
-    /* Removes a credential that has expired. The process lock is held. */
-    void (*clear)(void *context);
 };
 
 /* Makes the credential current. Threads wait for the one that fetches it only if there is no valid

@@ -286,16 +286,20 @@ static recmap_status fail_profile(const char *profile, recmap_error *error) {
     return RECMAP_INVALID;
 }
 
-/* A profile with a role stands for the role, even if it has keys, as for the tools of AWS. What
- * takes requests or a program is found later, when credentials are needed: see role_profile.h. */
+/* A profile with a role stands for the role, even if it has keys, as for the tools of AWS. A
+ * program is run later, when credentials are needed. */
 static recmap_status take_source(struct storage_options *options, const struct profile_files *files,
                                  const char *profile, recmap_error *error) {
-    enum profile_source source = profile_files_source(files, profile);
-    if (profile_files_have_value(files, profile, "role_arn") || source == PROFILE_SSO ||
-        source == PROFILE_PROCESS)
-        return storage_options_keep(options, OPTION_ROLE_PROFILE, profile, error);
-    if (source == PROFILE_NOTHING) return RECMAP_OK;
-    return take_profile_keys(options, profile_files_with_key(files, profile), profile, error);
+    switch (profile_files_source(files, profile)) {
+    case PROFILE_NOTHING: break;
+    case PROFILE_OTHER: return storage_options_keep(options, OPTION_OTHER_PROFILE, profile, error);
+    case PROFILE_PROCESS:
+        return take_section(options, OPTION_PROFILE_PROCESS, files, profile, "credential_process",
+                            error);
+    case PROFILE_KEYS:
+        return take_profile_keys(options, profile_files_with_key(files, profile), profile, error);
+    }
+    return RECMAP_OK;
 }
 
 static bool needs_keys(const struct storage_options *options) {

@@ -24,13 +24,13 @@ enum storage_option {
     OPTION_PROXY,
     OPTION_TIMEOUT,
     /* Options without a name. Those of Amazon are for s3:// only. They come from the environment, a
-     * profile, a role or a program, and are not used if the caller passes keys. */
+     * profile or a program, and are not used if the caller passes keys. */
     OPTION_AMAZON_KEY,
     OPTION_AMAZON_SECRET,
     OPTION_AMAZON_TOKEN,
-    OPTION_ROLE_PROFILE, /* whose credentials are issued for a time: see role_profile.h */
-    OPTION_GOOGLE_TOKEN, /* from the metadata service */
-    OPTION_ISSUED_TOKEN, /* for gs:// and az://, from credential_process */
+    OPTION_PROFILE_PROCESS, /* the credential_process of the profile, for s3:// only */
+    OPTION_OTHER_PROFILE, /* a profile whose keys only the tools of AWS get: see profile_files.h */
+    OPTION_ISSUED_TOKEN,  /* for gs:// and az://, from credential_process */
     OPTION_COUNT,
 };
 
@@ -46,7 +46,7 @@ recmap_status storage_options_set(struct storage_options *options, const char *n
 
 /* Fills in what was not set from the environment. Then from the files of the AWS command line tools
  * (~/.aws/credentials and ~/.aws/config): region and endpoint, and, if there are still no keys and
- * requests are to be signed, keys or the profile that names another source. Files may be missing.
+ * requests are to be signed, keys or a program that prints them. Files may be missing.
  * Errors: INVALID (a profile that was passed does not exist), IO, NO_MEMORY.
  * One that the environment names concerns s3:// only, whose requests fail: see address.h. */
 recmap_status storage_options_complete(struct storage_options *options, recmap_error *error);

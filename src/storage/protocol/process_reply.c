@@ -1,9 +1,9 @@
 #include "storage/protocol/process_reply.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "base/text/json_reader.h"
-#include "storage/protocol/role_reply.h"
 
 enum { TIME_MAX = 64 };
 
@@ -29,6 +29,37 @@ static bool is_one_of(const struct json_string *name, const char *const *names) 
     return false;
 }
 
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/* The seconds that the time is ahead of UTC. */
+static bool parse_zone(int64_t *seconds, const char *text) {
+    *seconds = 0;
+    if (!strcmp(text, "Z") || !strcmp(text, "UTC")) return true;
+    if ((text[0] != '+' && text[0] != '-') || strlen(text) != sizeof "+00:00" - 1) return false;
+    if (!is_digit(text[1]) || !is_digit(text[2]) || text[3] != ':' || !is_digit(text[4]) ||
+        !is_digit(text[5]))
+        return false;
+    int hours = (text[1] - '0') * 10 + text[2] - '0',
+        minutes = (text[4] - '0') * 10 + text[5] - '0';
+    *seconds = (text[0] == '-' ? -1 : 1) * (int64_t)(hours * 3600 + minutes * 60);
+    return hours < 24 && minutes < 60;
+}
+
+/* Parses 2026-01-31T23:59:59Z, with or without a fraction of the second. `UTC` or an offset such as
+ * +01:00 may replace the Z. */
+static bool parse_time(int64_t *seconds, const char *text) {
+    struct tm time = {0};
+    const char *end = strptime(text, "%Y-%m-%dT%H:%M:%S", &time);
+    if (!end || time.tm_year < 70) return false;
+    if (*end == '.') end += 1 + strspn(end + 1, "0123456789");
+    int64_t ahead_s;
+    if (!parse_zone(&ahead_s, end)) return false;
+    *seconds = (int64_t)timegm(&time) - ahead_s;
+    return true;
+}
+
 /* A text or a number of seconds. */
 static bool read_expiry(struct fields *fields, struct json_reader *reader) {
     int64_t *expires_s = &fields->credentials->expires_s;
@@ -36,7 +67,7 @@ static bool read_expiry(struct fields *fields, struct json_reader *reader) {
     uint64_t seconds;
     fields->has_expiry = true;
     if (json_peek(reader) == '"')
-        return json_read_text(reader, text, sizeof text) && role_parse_time(expires_s, text);
+        return json_read_text(reader, text, sizeof text) && parse_time(expires_s, text);
     if (!json_read_uint64(reader, &seconds) || seconds >= INT64_MAX) return false;
     *expires_s = (int64_t)seconds;
     return true;

@@ -21,24 +21,19 @@ static bool equals(struct line line, const char *word) {
     return line.size == strlen(word) && !memcmp(line.data, word, line.size);
 }
 
-/* A kind of section, by the word before its name. */
-struct section_kind {
-    const char *prefix;
-    bool may_lack_prefix;
-};
-
-static bool is_section(struct line line, const struct section_kind *kind, const char *title) {
-    size_t size = strlen(kind->prefix);
+static bool is_section(struct line line, const char *profile) {
+    static const char prefix[] = "profile ";
+    size_t size = sizeof prefix - 1;
     line = trim((struct line){line.data + 1, line.size - 2});
-    if (kind->may_lack_prefix && equals(line, title)) return true;
-    if (line.size < size || memcmp(line.data, kind->prefix, size) != 0) return false;
-    return equals(trim((struct line){line.data + size, line.size - size}), title);
+    if (equals(line, profile)) return true;
+    if (line.size < size || memcmp(line.data, prefix, size) != 0) return false;
+    return equals(trim((struct line){line.data + size, line.size - size}), profile);
 }
 
-/* A title may have several sections; the first line with the name counts. Comments start with `#`.
- */
-static const char *find(size_t *size, bool *has_section, const char *text,
-                        const struct section_kind *kind, const char *title, const char *name) {
+/* A profile may have several sections; the first line with the name counts. Comments start with
+ * `#`. */
+const char *profile_find(size_t *size, bool *has_section, const char *text, const char *profile,
+                         const char *name) {
     bool is_inside = false;
     *has_section = false;
     for (const char *next = text; *next;) {
@@ -46,7 +41,7 @@ static const char *find(size_t *size, bool *has_section, const char *text,
         next += strcspn(next, "\n");
         if (*next) next++;
         if (line.size >= 2 && line.data[0] == '[' && line.data[line.size - 1] == ']') {
-            is_inside = is_section(line, kind, title);
+            is_inside = is_section(line, profile);
             *has_section |= is_inside;
         }
         const char *sign = line.size ? memchr(line.data, '=', line.size) : NULL;
@@ -58,16 +53,4 @@ static const char *find(size_t *size, bool *has_section, const char *text,
         return value.data;
     }
     return NULL;
-}
-
-const char *profile_find(size_t *size, bool *has_section, const char *text, const char *profile,
-                         const char *name) {
-    static const struct section_kind kind = {"profile ", true};
-    return find(size, has_section, text, &kind, profile, name);
-}
-
-const char *profile_find_session(size_t *size, bool *has_section, const char *text,
-                                 const char *session, const char *name) {
-    static const struct section_kind kind = {"sso-session ", false};
-    return find(size, has_section, text, &kind, session, name);
 }

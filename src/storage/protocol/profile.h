@@ -10,8 +10,4 @@
 const char *profile_find(size_t *size, bool *has_section, const char *text, const char *profile,
                          const char *name);
 
-/* The same for the section [sso-session SESSION]. */
-const char *profile_find_session(size_t *size, bool *has_section, const char *text,
-                                 const char *session, const char *name);
-
 #endif

@@ -32,7 +32,7 @@ static void hash_request(char hex[2 * SHA256_SIZE + 1], const struct signature_i
     struct sha256 sha;
     uint8_t digest[SHA256_SIZE];
     sha256_init(&sha);
-    update_line(&sha, input->method ? input->method : "GET");
+    update_line(&sha, "GET");
     update_line(&sha, input->path);
     update_line(&sha, input->query);
     for (size_t i = 0; i < input->header_count; i++) {
@@ -42,7 +42,7 @@ static void hash_request(char hex[2 * SHA256_SIZE + 1], const struct signature_i
     }
     update_line(&sha, "");
     update_line(&sha, names);
-    update_text(&sha, input->payload_hash ? input->payload_hash : SIGNATURE_EMPTY_HASH);
+    update_text(&sha, SIGNATURE_EMPTY_HASH);
     sha256_finish(digest, &sha);
     sha256_write_hex(hex, digest);
 }

@@ -1,5 +1,4 @@
-/* Signs requests to S3, to compatible stores and to other services of Amazon: AWS Signature
- * Version 4. Pure. */
+/* Signs requests to S3 and to compatible stores: AWS Signature Version 4. Pure. */
 #ifndef RECMAP_STORAGE_PROTOCOL_SIGNATURE_H
 #define RECMAP_STORAGE_PROTOCOL_SIGNATURE_H
 
@@ -30,10 +29,8 @@ struct signing_key {
     uint8_t bytes[SHA256_SIZE];
 };
 
-/* A request: by default GET, without a payload. */
+/* A GET request, which has no payload. */
 struct signature_input {
-    const char *method;                  /* NULL: GET */
-    const char *payload_hash;            /* SHA-256 in hexadecimal; NULL: of no bytes */
     const char *path;                    /* percent-encoded, from the first slash on */
     const char *query;                   /* percent-encoded, sorted by name; "" if there is none */
     const struct signed_header *headers; /* sorted by name */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/core/error.h"
+#include "base/text/shell_word.h"
 #include "storage/protocol/aws_domain.h"
 
 #define GOOGLE_ENDPOINT "https://storage.googleapis.com"
@@ -225,17 +226,35 @@ static bool add_line(struct authorization *authorization, const char *name, cons
     return size > 0 && (size_t)size < capacity;
 }
 
+#define EXPORT "aws configure export-credentials"
+
+/* The keys of a role, or of IAM Identity Center, are left to the tools of AWS. */
+static recmap_status fail_other_profile(const char *profile, recmap_error *error) {
+    char word[SHELL_WORD_SIZE];
+    fail(error, RECMAP_INVALID,
+         "no credentials are configured: the profile \"%.64s\" has a role or SSO, which the tools "
+         "of AWS get keys for",
+         profile);
+    if (!shell_word_write(word, sizeof word, profile)) snprintf(word, sizeof word, "PROFILE");
+    fail_advise(error,
+                "set RECMAP_CREDENTIAL_PROCESS to `" EXPORT " --profile %.200s --format process`; "
+                "in Python, `pip install recmap[aws]`",
+                word);
+    return RECMAP_INVALID;
+}
+
 /* `profile` is the one that should have them, or "". */
 static recmap_status fail_no_keys(const struct storage_options *options, enum url_scheme scheme,
                                   const char *profile, recmap_error *error) {
+    const char *other = storage_options_get(options, OPTION_OTHER_PROFILE);
+    if (scheme == URL_S3 && other[0]) return fail_other_profile(other, error);
     fail(error, RECMAP_INVALID, "no credentials are configured");
     if (storage_options_get(options, OPTION_CREDENTIAL_PROCESS)[0])
         fail(error, RECMAP_INVALID, "the credential_process prints no %s",
              scheme == URL_GS ? "token, as gs:// needs" : "keys, as s3:// needs");
     else if (profile[0])
         fail(error, RECMAP_INVALID,
-             "no credentials are configured: there is no profile \"%.64s\" with keys, a role, SSO "
-             "or "
+             "no credentials are configured: there is no profile \"%.64s\" with keys or "
              "credential_process in ~/.aws",
              profile);
     fail_advise(
@@ -243,11 +262,12 @@ static recmap_status fail_no_keys(const struct storage_options *options, enum ur
                    ? "set RECMAP_CREDENTIAL_PROCESS to `gcloud config config-helper "
                      "--format=json`, or pass the storage options key and secret (an HMAC key), or "
                      "token (as `gcloud auth print-access-token` prints it), or anonymous=true for "
-                     "a public bucket; in Python, install recmap[google]"
+                     "a public bucket; in Python, `pip install recmap[google]`"
                    : "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or "
-                     "RECMAP_CREDENTIAL_PROCESS to `aws configure export-credentials --format "
-                     "process`, or pass the storage options key and secret, or anonymous=true for "
-                     "a public bucket; in Python, install recmap[aws]");
+                     "RECMAP_CREDENTIAL_PROCESS to `" EXPORT
+                     " --format process`, or pass the storage options key and secret, or "
+                     "anonymous=true for "
+                     "a public bucket; in Python, `pip install recmap[aws]`");
     return RECMAP_INVALID;
 }
 
@@ -255,7 +275,7 @@ struct keys {
     const char *key, *secret, *token;
 };
 
-/* Keys that were passed, or for S3 those of the environment, a profile or a role. They belong
+/* Keys that were passed, or for S3 those of the environment, a profile or a program. They belong
  * together: a token that was passed alone is one of Google. */
 static struct keys find_keys(const struct storage_options *options, enum url_scheme scheme) {
     bool is_passed = options->values[OPTION_KEY] || options->values[OPTION_SECRET];
@@ -333,7 +353,6 @@ recmap_status address_authorize(struct authorization *authorization, const struc
         return RECMAP_OK;
     struct keys keys = find_keys(options, address->scheme);
     const char *token = find_token(options);
-    if (!token[0]) token = storage_options_get(options, OPTION_GOOGLE_TOKEN);
     if (keys.key[0] && keys.secret[0])
         return sign(authorization, address, options, &keys, kept, seconds, error);
     bool lacks_both = address->scheme == URL_S3 && !keys.key[0] && !keys.secret[0];

@@ -24,8 +24,6 @@ struct recmap_storage {
     /* Guarded by the process lock. */
     struct signed_urls urls;
     bool is_complete;              /* the environment was read */
-    struct identity_share role;    /* see role.h */
-    struct identity_share google;  /* see google_token.h */
     struct identity_share program; /* see credential_process.h */
     struct request_window window;
     unsigned run_count; /* calls of transfer_run that share the window, in `process` */

@@ -2,25 +2,22 @@
 
 #include "base/os/thread.h"
 #include "storage/credentials/credential_process.h"
-#include "storage/credentials/google_token.h"
-#include "storage/credentials/role.h"
-#include "storage/remote/exchange_run.h"
 
-recmap_status role_prepare(recmap_storage *storage, recmap_error *error) {
-    return identity_prepare(&storage->role, &role_identity, &storage->options, exchange_run, error);
+/* The program of a profile is for Amazon only. For Azure, a shared access signature that was passed
+ * is enough. */
+static bool needs_program(const struct storage_options *options,
+                          const struct credentials_use *use) {
+    if (use->is_amazon) return true;
+    if (!options->values[OPTION_CREDENTIAL_PROCESS]) return false;
+    return use->is_google || (use->is_azure && !options->is_explicit[OPTION_SAS]);
 }
 
-recmap_status google_token_prepare(recmap_storage *storage, recmap_error *error) {
-    return identity_prepare(&storage->google, &google_token_identity, &storage->options,
-                            exchange_run, error);
-}
-
-recmap_status credential_process_prepare(recmap_storage *storage, bool is_azure,
-                                         recmap_error *error) {
+recmap_status storage_prepare_credentials(recmap_storage *storage,
+                                          const struct credentials_use *use, recmap_error *error) {
     process_lock();
-    bool is_enough = is_azure && storage->options.is_explicit[OPTION_SAS];
+    bool is_needed = needs_program(&storage->options, use);
     process_unlock();
-    if (is_enough) return RECMAP_OK;
+    if (!is_needed) return RECMAP_OK;
     return identity_prepare(&storage->program, &credential_process_identity, &storage->options,
-                            exchange_run, error);
+                            error);
 }

@@ -1,18 +1,18 @@
-/* The credentials of a storage that services of a platform issue for a limited time. */
+/* The credentials of a storage that a program prints for a limited time. */
 #ifndef RECMAP_STORAGE_REMOTE_STORAGE_CREDENTIALS_H
 #define RECMAP_STORAGE_REMOTE_STORAGE_CREDENTIALS_H
 
 #include "storage/remote/storage.h"
 
-/* Makes the credentials for Amazon, or the token for Google, current. Of the threads that call it,
- * one fetches them. The others wait only if there are none yet. Errors: see role.h and
- * google_token.h. */
-recmap_status role_prepare(recmap_storage *storage, recmap_error *error);
-recmap_status google_token_prepare(recmap_storage *storage, recmap_error *error);
+/* The stores that requests are for. */
+struct credentials_use {
+    bool is_amazon, is_google, is_azure;
+};
 
-/* The same for the option `credential_process`. With `is_azure`, the requests are for Azure only,
- * and a shared access signature that was passed is enough. Errors: see credential_process.h. */
-recmap_status credential_process_prepare(recmap_storage *storage, bool is_azure,
-                                         recmap_error *error);
+/* Makes the credentials for these stores current. Of the threads that call it, one runs the
+ * program. The others wait only if there are no credentials yet. Errors: see credential_process.h.
+ */
+recmap_status storage_prepare_credentials(recmap_storage *storage,
+                                          const struct credentials_use *use, recmap_error *error);
 
 #endif

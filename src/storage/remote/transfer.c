@@ -214,7 +214,7 @@ static curl_socket_t on_socket(void *context, curlsocktype purpose, struct curl_
 
 /* ---- Starting a request. */
 
-const char *transfer_find_bundle(const struct storage_options *options) {
+static const char *find_bundle(const struct storage_options *options) {
     const char *bundle = storage_options_get(options, OPTION_CA_BUNDLE);
     const curl_version_info_data *curl = libcurl.version_info(CURLVERSION_NOW);
     if (bundle[0]) return bundle;
@@ -224,7 +224,7 @@ const char *transfer_find_bundle(const struct storage_options *options) {
 
 /* What is the same for all requests of a storage. */
 static void set_connection(CURL *easy, const struct storage_options *options) {
-    const char *bundle = transfer_find_bundle(options);
+    const char *bundle = find_bundle(options);
     const char *proxy = storage_options_get(options, OPTION_PROXY);
     libcurl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     libcurl.easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
@@ -560,11 +560,10 @@ static bool uses(const struct transfer_request *requests, size_t count, const ch
 static recmap_status prepare_credentials(recmap_storage *storage,
                                          const struct transfer_request *requests, size_t count,
                                          recmap_error *error) {
-    bool uses_keys = uses(requests, count, "s3://") || uses(requests, count, "gs://");
-    if (uses_keys || uses(requests, count, "az://"))
-        RETURN_IF_FAILED(credential_process_prepare(storage, !uses_keys, error));
-    if (uses(requests, count, "s3://")) RETURN_IF_FAILED(role_prepare(storage, error));
-    return uses(requests, count, "gs://") ? google_token_prepare(storage, error) : RECMAP_OK;
+    const struct credentials_use use = {.is_amazon = uses(requests, count, "s3://"),
+                                        .is_google = uses(requests, count, "gs://"),
+                                        .is_azure = uses(requests, count, "az://")};
+    return storage_prepare_credentials(storage, &use, error);
 }
 
 recmap_status transfer_run(size_t *failed_index, recmap_storage *storage,

@@ -41,9 +41,6 @@ recmap_status transfer_run(size_t *failed_index, recmap_storage *storage,
 /* Whether this build can transfer anything. */
 bool transfer_is_supported(void);
 
-/* The file of certificate authorities to use; NULL: libcurl's own default. */
-const char *transfer_find_bundle(const struct storage_options *options);
-
 /* Frees a list of idle transfers. */
 void transfers_destroy(struct transfer *transfer);
 

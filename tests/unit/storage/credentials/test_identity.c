@@ -17,33 +17,32 @@
 #include "storage/credentials/renewal.h"
 #include "storage/remote/storage.h"
 
-#define VARIABLE "RECMAP_TEST_IDENTITY"
-
-/* The service of the tests, which does what the fields say. */
+/* The source of the tests, which does what the fields say. */
 static struct {
     atomic_uint fetch_count;
-    int64_t lifetime_s; /* 0: there is no service */
+    int64_t lifetime_s;
     recmap_status status;
     recmap_storage *renewed; /* gets keys of the caller during a fetch */
-} service;
+} source;
 
-static bool is_used(const struct storage_options *options, const struct identity_share *share) {
-    (void)share;
+static char command[32]; /* of the test's storages */
+
+static bool is_used(const struct storage_options *options) {
     return !options->values[OPTION_KEY];
 }
 
 static const recmap_credentials given = {.key = "GIVEN", .secret = "of-caller"};
 
 static recmap_status fetch(struct storage_options *credentials, int64_t *expires_s,
-                           const struct identity *identity, recmap_error *error) {
+                           const struct storage_options *options, recmap_error *error) {
     char key[64];
-    unsigned count = atomic_fetch_add(&service.fetch_count, 1) + 1;
-    snprintf(key, sizeof key, "%s%u", identity_variable(identity, 0), count);
-    if (service.renewed)
-        assert_int_equal(recmap_storage_renew(service.renewed, &given, NULL), RECMAP_OK);
-    if (service.status != RECMAP_OK) return service.status;
-    if (!service.lifetime_s) return RECMAP_OK;
-    *expires_s = clock_unix_s() + service.lifetime_s;
+    unsigned count = atomic_fetch_add(&source.fetch_count, 1) + 1;
+    snprintf(key, sizeof key, "%s%u", storage_options_get(options, OPTION_CREDENTIAL_PROCESS),
+             count);
+    if (source.renewed)
+        assert_int_equal(recmap_storage_renew(source.renewed, &given, NULL), RECMAP_OK);
+    if (source.status != RECMAP_OK) return source.status;
+    *expires_s = clock_unix_s() + source.lifetime_s;
     assert_int_equal(storage_options_keep(credentials, OPTION_AMAZON_TOKEN, "token", error),
                      RECMAP_OK);
     assert_int_equal(storage_options_keep(credentials, OPTION_AMAZON_SECRET, "secret", error),
@@ -52,7 +51,6 @@ static recmap_status fetch(struct storage_options *credentials, int64_t *expires
 }
 
 static const struct identity_kind kind = {
-    .variables = {VARIABLE},
     .credentials = {OPTION_AMAZON_KEY, OPTION_AMAZON_SECRET, OPTION_AMAZON_TOKEN},
     .credential_count = 3,
     .is_used = is_used,
@@ -61,22 +59,22 @@ static const struct identity_kind kind = {
 /* Each test has an identity of its own, because a process keeps them. */
 static int reset(void **state) {
     static unsigned count;
-    char name[32];
     (void)state;
-    memset(&service, 0, sizeof service);
-    service.lifetime_s = 3600;
-    snprintf(name, sizeof name, "test%u-", ++count);
-    return setenv(VARIABLE, name, 1);
+    memset(&source, 0, sizeof source);
+    source.lifetime_s = 3600;
+    snprintf(command, sizeof command, "test%u-", ++count);
+    return 0;
 }
 
 static recmap_storage *create(void) {
     recmap_storage *storage;
     assert_int_equal(recmap_storage_create(&storage, NULL), RECMAP_OK);
+    assert_int_equal(recmap_storage_set(storage, "credential_process", command, NULL), RECMAP_OK);
     return storage;
 }
 
 static recmap_status prepare(recmap_storage *storage) {
-    return identity_prepare(&storage->role, &kind, &storage->options, NULL, NULL);
+    return identity_prepare(&storage->program, &kind, &storage->options, NULL);
 }
 
 /* The caller's key, or else the one that was fetched. */
@@ -97,7 +95,7 @@ static void test_storages_share_credentials(void **state) {
     assert_string_equal(key_of(a), "1");
     assert_string_equal(key_of(b), "1");
     assert_string_equal(storage_options_get(&b->options, OPTION_AMAZON_TOKEN), "token");
-    assert_int_equal(service.fetch_count, 1);
+    assert_int_equal(source.fetch_count, 1);
     recmap_storage_release(a); /* the identity outlives its storages */
     recmap_storage_release(b);
     a = create();
@@ -109,14 +107,14 @@ static void test_storages_share_credentials(void **state) {
 static void test_other_choices_are_other_identities(void **state) {
     (void)state;
     recmap_storage *a = create(), *b = create(), *c = create();
-    assert_int_equal(recmap_storage_set(b, "region", "eu-west-1", NULL), RECMAP_OK);
+    assert_int_equal(recmap_storage_set(b, "profile", "other", NULL), RECMAP_OK);
     assert_int_equal(prepare(a), RECMAP_OK);
     assert_int_equal(prepare(b), RECMAP_OK);
     assert_string_equal(key_of(b), "2");
-    setenv(VARIABLE, "other-", 1);
+    assert_int_equal(recmap_storage_set(c, "credential_process", "other-", NULL), RECMAP_OK);
     assert_int_equal(prepare(c), RECMAP_OK);
     assert_string_equal(key_of(c), "3");
-    assert_int_equal(prepare(a), RECMAP_OK); /* what has been chosen is valid for a while */
+    assert_int_equal(prepare(a), RECMAP_OK);
     assert_string_equal(key_of(a), "1");
     recmap_storage_release(a);
     recmap_storage_release(b);
@@ -127,9 +125,9 @@ static void test_other_choices_are_other_identities(void **state) {
 static void test_renewed_credentials_reach_all_storages(void **state) {
     (void)state;
     recmap_storage *a = create(), *b = create();
-    service.lifetime_s = -1;
+    source.lifetime_s = -1;
     assert_int_equal(prepare(a), RECMAP_OK);
-    service.lifetime_s = 3600;
+    source.lifetime_s = 3600;
     while (!strcmp(key_of(b), "") || !strcmp(key_of(b), "1")) {
         assert_int_equal(prepare(b), RECMAP_OK);
         sleep_ns(1000000);
@@ -137,37 +135,37 @@ static void test_renewed_credentials_reach_all_storages(void **state) {
     assert_string_equal(key_of(b), "2");
     assert_int_equal(prepare(a), RECMAP_OK);
     assert_string_equal(key_of(a), "2");
-    assert_int_equal(service.fetch_count, 2);
+    assert_int_equal(source.fetch_count, 2);
     recmap_storage_release(a);
     recmap_storage_release(b);
 }
 
-/* Keys that the caller sets while those of the role are fetched stay, and the role's are neither
- * installed nor renewed. Other storages get the role's. */
+/* Keys that the caller sets during a fetch stay, and the fetched ones are neither installed nor
+ * renewed. Other storages get the fetched ones. */
 static void test_keys_of_the_caller_stay(void **state) {
     (void)state;
     recmap_storage *a = create(), *b = create();
-    service.renewed = a;
+    source.renewed = a;
     assert_int_equal(prepare(a), RECMAP_OK);
-    service.renewed = NULL;
-    assert_false(a->role.is_managed);
+    source.renewed = NULL;
+    assert_null(a->program.identity);
     assert_string_equal(key_of(a), "GIVEN");
     assert_string_equal(storage_options_get(&a->options, OPTION_SECRET), "of-caller");
     assert_string_equal(storage_options_get(&a->options, OPTION_TOKEN), "");
     assert_null(a->options.values[OPTION_AMAZON_KEY]);
     assert_int_equal(prepare(b), RECMAP_OK);
     assert_string_equal(key_of(b), "1");
-    assert_true(b->role.is_managed);
-    /* Keys that replace the role's later stay, too. */
+    assert_non_null(b->program.identity);
+    /* Keys that replace the fetched ones later also stay. */
     assert_int_equal(recmap_storage_renew(b, &given, NULL), RECMAP_OK);
     assert_int_equal(prepare(b), RECMAP_OK);
     assert_string_equal(key_of(b), "GIVEN");
-    assert_int_equal(service.fetch_count, 1);
+    assert_int_equal(source.fetch_count, 1);
     recmap_storage_release(a);
     recmap_storage_release(b);
 }
 
-/* One thread sets keys while another makes those of the role current, again and again. */
+/* One thread sets keys while another makes the fetched ones current, again and again. */
 struct race {
     recmap_storage *storage;
     atomic_bool is_over;
@@ -195,7 +193,7 @@ static void test_keys_that_are_set_meanwhile_are_the_callers(void **state) {
     }
 }
 
-/* A token alone is one of Google's: it and the credentials of the role do not affect each other. */
+/* A token alone is one of Google's: it and keys for Amazon do not affect each other. */
 static void test_a_token_of_the_caller_stays(void **state) {
     (void)state;
     static const recmap_credentials token = {.token = "of-google"};
@@ -213,48 +211,18 @@ static void test_a_token_of_the_caller_stays(void **state) {
         assert_string_equal(storage_options_get(&a->options, OPTION_AMAZON_TOKEN), "token");
         assert_string_equal(storage_options_get(&b->options, OPTION_AMAZON_TOKEN), "token");
     }
-    assert_int_equal(service.fetch_count, 1);
+    assert_int_equal(source.fetch_count, 1);
     recmap_storage_release(a);
     recmap_storage_release(b);
 }
 
-static void test_platforms_without_a_service(void **state) {
-    (void)state;
-    recmap_storage *a = create(), *b = create();
-    service.lifetime_s = 0;
-    assert_int_equal(prepare(a), RECMAP_OK);
-    assert_int_equal(prepare(b), RECMAP_OK);
-    assert_null(a->options.values[OPTION_AMAZON_KEY]);
-    assert_int_equal(service.fetch_count, 1); /* it is not asked for each storage */
-    recmap_storage_release(a);
-    recmap_storage_release(b);
-}
-
-/* If the environment names no service any more, credentials that expired are removed. */
-static void test_credentials_of_a_former_environment_are_removed(void **state) {
+static void test_a_source_that_fails(void **state) {
     (void)state;
     recmap_storage *storage = create();
-    service.lifetime_s = -1;
-    assert_int_equal(prepare(storage), RECMAP_OK);
-    assert_string_equal(key_of(storage), "1");
-    service.lifetime_s = 0;
-    setenv(VARIABLE, "none-", 1);
-    while (storage->role.is_managed) {
-        assert_int_equal(prepare(storage), RECMAP_OK);
-        sleep_ns(1000000);
-    }
-    assert_null(storage->options.values[OPTION_AMAZON_KEY]);
-    assert_null(storage->options.values[OPTION_AMAZON_TOKEN]);
-    recmap_storage_release(storage);
-}
-
-static void test_a_service_that_fails(void **state) {
-    (void)state;
-    recmap_storage *storage = create();
-    service.status = RECMAP_IO;
+    source.status = RECMAP_IO;
     assert_int_equal(prepare(storage), RECMAP_IO);
     assert_null(storage->options.values[OPTION_AMAZON_KEY]);
-    service.status = RECMAP_OK;
+    source.status = RECMAP_OK;
     assert_int_equal(prepare(storage), RECMAP_OK);
     assert_string_equal(key_of(storage), "2");
     recmap_storage_release(storage);
@@ -268,9 +236,7 @@ int main(void) {
         cmocka_unit_test_setup(test_keys_of_the_caller_stay, reset),
         cmocka_unit_test_setup(test_keys_that_are_set_meanwhile_are_the_callers, reset),
         cmocka_unit_test_setup(test_a_token_of_the_caller_stays, reset),
-        cmocka_unit_test_setup(test_platforms_without_a_service, reset),
-        cmocka_unit_test_setup(test_credentials_of_a_former_environment_are_removed, reset),
-        cmocka_unit_test_setup(test_a_service_that_fails, reset),
+        cmocka_unit_test_setup(test_a_source_that_fails, reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 
 #define KEYS "aws_access_key_id = a\naws_secret_access_key = b\n"
 #define PROCESS "credential_process = p\n"
+#define ROLE "role_arn = r\n"
 #define SSO "sso_account_id = 1\nsso_role_name = r\n"
 
 static enum profile_source find(const char *credentials, const char *config) {
@@ -31,37 +32,21 @@ static void test_sources(void **state) {
     assert_int_equal(find("", "[profile p]\n" KEYS), PROFILE_KEYS);
     assert_int_equal(find("", "[profile p]\n" PROCESS), PROFILE_PROCESS);
     assert_int_equal(find("[p]\n" PROCESS, ""), PROFILE_PROCESS);
-    assert_int_equal(find("", "[profile p]\n" SSO), PROFILE_SSO);
-    assert_int_equal(find("[p]\n" KEYS, "[profile p]\n" SSO PROCESS), PROFILE_SSO);
+    assert_int_equal(find("", "[profile p]\n" SSO), PROFILE_OTHER);
+    assert_int_equal(find("[p]\n" KEYS, "[profile p]\n" SSO PROCESS), PROFILE_OTHER);
     assert_int_equal(find("[p]\n" KEYS, "[profile p]\n" PROCESS), PROFILE_KEYS);
     assert_int_equal(find("", "[profile p]\n" KEYS PROCESS), PROFILE_PROCESS);
-    assert_int_equal(find("", "[profile p]\nsso_role_name = r\n"), PROFILE_SSO);
-    assert_int_equal(find("", "[profile p]\nsso_session = s\n"), PROFILE_SSO);
+    assert_int_equal(find("", "[profile p]\nsso_role_name = r\n"), PROFILE_OTHER);
+    assert_int_equal(find("", "[profile p]\nsso_session = s\n"), PROFILE_OTHER);
     assert_int_equal(find("", "[profile p]\nsso_session = s\n" KEYS), PROFILE_KEYS);
     assert_int_equal(find("", "[profile p]\ncredential_process =\n"), PROFILE_NOTHING);
-}
-
-static void test_sessions(void **state) {
-    (void)state;
-    char config[] = "[profile s]\nsso_region = a\n[sso-session  s ]\nsso_region = b\n"
-                    "[profile sso-session t]\nsso_region = c\n[u]\n";
-    struct profile_files files = {NULL, config};
-    size_t size = 0;
-    const char *value = profile_files_find_session(&size, &files, "s", "sso_region");
-    assert_true(value && size == 1 && *value == 'b');
-    assert_true(profile_files_have_session(&files, "s"));
-    assert_false(profile_files_have_session(&files, "t"));
-    assert_false(profile_files_have_session(&files, "u"));
-    value = profile_files_find(&size, &files, "s", "sso_region");
-    assert_true(value && size == 1 && *value == 'a');
-    files = (struct profile_files){config, NULL};
-    assert_false(profile_files_have_session(&files, "s"));
+    assert_int_equal(find("[p]\n" KEYS, "[profile p]\n" ROLE PROCESS), PROFILE_OTHER);
+    assert_int_equal(find("", "[profile p]\nrole_arn =\n" PROCESS), PROFILE_PROCESS);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sources),
-        cmocka_unit_test(test_sessions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

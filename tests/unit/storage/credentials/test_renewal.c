@@ -17,46 +17,40 @@
 
 enum { THREADS = 6 };
 
-/* The service of the tests, which does what the fields say. */
+/* The source of the tests, which does what the fields say. */
 static struct {
     recmap_status status;
     int64_t expires_s;
-    atomic_uint fetch_count, clear_count;
+    atomic_uint fetch_count;
     atomic_uint caller_count; /* threads that asked whether the credential is used */
     unsigned awaited_count;   /* a fetch takes until as many have asked */
-} service;
+} source;
 
 static _Thread_local bool has_asked;
 
 static bool is_used(const void *context) {
     (void)context;
-    if (!has_asked) atomic_fetch_add(&service.caller_count, 1);
+    if (!has_asked) atomic_fetch_add(&source.caller_count, 1);
     has_asked = true;
     return true;
 }
 
 static recmap_status fetch(int64_t *expires_s, void *context, recmap_error *error) {
     (void)context;
-    unsigned count = atomic_fetch_add(&service.fetch_count, 1) + 1;
-    while (atomic_load(&service.caller_count) < service.awaited_count) usleep(1000);
-    *expires_s = service.expires_s;
-    if (service.status == RECMAP_OK) return RECMAP_OK;
-    error->status = service.status;
+    unsigned count = atomic_fetch_add(&source.fetch_count, 1) + 1;
+    while (atomic_load(&source.caller_count) < source.awaited_count) usleep(1000);
+    *expires_s = source.expires_s;
+    if (source.status == RECMAP_OK) return RECMAP_OK;
+    error->status = source.status;
     snprintf(error->message, sizeof error->message, "fetch %u failed", count);
-    return service.status;
+    return source.status;
 }
 
-static void clear(void *context) {
-    (void)context;
-    atomic_fetch_add(&service.clear_count, 1);
-}
-
-static const struct renewal_kind kind = {is_used, fetch, clear};
+static const struct renewal_kind kind = {is_used, fetch};
 
 static int reset(void **state) {
     (void)state;
-    memset(&service, 0, sizeof service);
-    service.expires_s = RENEWAL_NONE;
+    memset(&source, 0, sizeof source);
     has_asked = false;
     return 0;
 }
@@ -77,7 +71,7 @@ static void *call(void *context) {
 /* Calls from several threads, of which all ask before the first fetch ends. */
 static void call_together(struct caller callers[THREADS], struct renewal *renewal) {
     pthread_t threads[THREADS];
-    service.awaited_count = THREADS;
+    source.awaited_count = THREADS;
     for (int i = 0; i < THREADS; i++) {
         callers[i] = (struct caller){.renewal = renewal, .error = RECMAP_ERROR_INIT};
         assert_int_equal(pthread_create(&threads[i], NULL, call, &callers[i]), 0);
@@ -89,20 +83,20 @@ static void test_one_thread_fetches_for_all(void **state) {
     (void)state;
     struct renewal renewal = {0};
     struct caller callers[THREADS];
-    service.expires_s = clock_unix_s() + 3600;
+    source.expires_s = clock_unix_s() + 3600;
     call_together(callers, &renewal);
     for (int i = 0; i < THREADS; i++) assert_int_equal(callers[i].status, RECMAP_OK);
-    assert_int_equal(service.fetch_count, 1);
+    assert_int_equal(source.fetch_count, 1);
     assert_true(renewal.is_managed);
-    assert_int_equal(renewal.expires_s, service.expires_s);
+    assert_int_equal(renewal.expires_s, source.expires_s);
     assert_true(renewal.renew_at_s < renewal.expires_s);
 }
 
-/* An expiry in 1970 is a mistake of the service, but not the absence of one. */
+/* An expiry in 1970 is a mistake, but a credential. */
 static void test_a_credential_that_expired_at_zero(void **state) {
     (void)state;
     struct renewal renewal = {0};
-    service.expires_s = 0;
+    source.expires_s = 0;
     assert_int_equal(renewal_prepare(&renewal, &kind, NULL, NULL), RECMAP_OK);
     assert_true(renewal.is_managed);
     assert_int_equal(renewal.expires_s, 0);
@@ -113,29 +107,29 @@ static void test_threads_that_waited_fail_with_the_same_error(void **state) {
     (void)state;
     struct renewal renewal = {0};
     struct caller callers[THREADS];
-    service.status = RECMAP_IO;
+    source.status = RECMAP_IO;
     call_together(callers, &renewal);
     for (int i = 0; i < THREADS; i++) {
         assert_int_equal(callers[i].status, RECMAP_IO);
         assert_int_equal(callers[i].error.status, RECMAP_IO);
         assert_string_equal(callers[i].error.message, "fetch 1 failed");
     }
-    assert_int_equal(service.fetch_count, 1);
+    assert_int_equal(source.fetch_count, 1);
 }
 
 static void test_later_calls_try_again(void **state) {
     (void)state;
     struct renewal renewal = {0};
     recmap_error error = RECMAP_ERROR_INIT;
-    service.status = RECMAP_IO;
+    source.status = RECMAP_IO;
     assert_int_equal(renewal_prepare(&renewal, &kind, NULL, NULL), RECMAP_IO);
     assert_int_equal(renewal_prepare(&renewal, &kind, NULL, &error), RECMAP_IO);
     assert_string_equal(error.message, "fetch 2 failed");
-    service.status = RECMAP_OK;
-    service.expires_s = clock_unix_s() + 3600;
+    source.status = RECMAP_OK;
+    source.expires_s = clock_unix_s() + 3600;
     assert_int_equal(renewal_prepare(&renewal, &kind, NULL, &error), RECMAP_OK);
     assert_int_equal(renewal_prepare(&renewal, &kind, NULL, &error), RECMAP_OK);
-    assert_int_equal(service.fetch_count, 3);
+    assert_int_equal(source.fetch_count, 3);
 }
 
 /* The thread that was interrupted fails; each of the others takes the turn after it. */
@@ -143,17 +137,17 @@ static void test_an_interrupted_fetch_is_not_an_error_of_the_others(void **state
     (void)state;
     struct renewal renewal = {0};
     struct caller callers[THREADS];
-    service.status = RECMAP_CANCELLED;
+    source.status = RECMAP_CANCELLED;
     call_together(callers, &renewal);
     for (int i = 0; i < THREADS; i++) assert_int_equal(callers[i].status, RECMAP_CANCELLED);
-    assert_int_equal(service.fetch_count, THREADS);
+    assert_int_equal(source.fetch_count, THREADS);
 }
 
 static void test_a_credential_is_used_until_it_expires(void **state) {
     (void)state;
     int64_t now = clock_unix_s();
     struct renewal renewal = {.is_managed = true, .renew_at_s = now, .expires_s = now + 20};
-    service.status = RECMAP_IO;
+    source.status = RECMAP_IO;
     assert_int_equal(renewal_prepare(&renewal, &kind, NULL, NULL), RECMAP_OK);
     assert_int_equal(renewal.renew_at_s, now + 20); /* not later, although it failed */
     renewal.renew_at_s = now;
@@ -162,30 +156,16 @@ static void test_a_credential_is_used_until_it_expires(void **state) {
     assert_true(renewal.renew_at_s > now && renewal.renew_at_s < now + 3000);
     renewal.renew_at_s = renewal.expires_s = now;
     assert_int_equal(renewal_prepare(&renewal, &kind, NULL, NULL), RECMAP_IO);
-    assert_int_equal(service.fetch_count, 3);
-    assert_int_equal(service.clear_count, 0);
-}
-
-static void test_an_expired_credential_is_removed_if_the_service_is_gone(void **state) {
-    (void)state;
-    int64_t now = clock_unix_s();
-    struct renewal renewal = {.is_managed = true, .renew_at_s = now, .expires_s = now + 20};
-    assert_int_equal(renewal_prepare(&renewal, &kind, NULL, NULL), RECMAP_OK);
-    assert_int_equal(service.clear_count, 0);
-    renewal.renew_at_s = renewal.expires_s = now;
-    assert_int_equal(renewal_prepare(&renewal, &kind, NULL, NULL), RECMAP_OK);
-    assert_int_equal(service.clear_count, 1);
-    assert_false(renewal.is_managed);
-    assert_true(renewal.renew_at_s > now);
+    assert_int_equal(source.fetch_count, 3);
 }
 
 /* A process that was forked during a fetch does not have the thread that fetches. */
 static void test_a_child_fetches_itself(void **state) {
     (void)state;
     struct renewal renewal = {.fetching_process = process_id() + 1};
-    service.expires_s = clock_unix_s() + 3600;
+    source.expires_s = clock_unix_s() + 3600;
     assert_int_equal(renewal_prepare(&renewal, &kind, NULL, NULL), RECMAP_OK);
-    assert_int_equal(service.fetch_count, 1);
+    assert_int_equal(source.fetch_count, 1);
     assert_int_equal(renewal.fetching_process, 0);
 }
 
@@ -197,7 +177,6 @@ int main(void) {
         cmocka_unit_test_setup(test_later_calls_try_again, reset),
         cmocka_unit_test_setup(test_an_interrupted_fetch_is_not_an_error_of_the_others, reset),
         cmocka_unit_test_setup(test_a_credential_is_used_until_it_expires, reset),
-        cmocka_unit_test_setup(test_an_expired_credential_is_removed_if_the_service_is_gone, reset),
         cmocka_unit_test_setup(test_a_child_fetches_itself, reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

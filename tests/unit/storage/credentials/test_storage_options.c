@@ -51,10 +51,10 @@ static void check_place(const struct storage_options *options, const char *regio
 }
 
 static void check_amazon(const struct storage_options *options, const char *key, const char *token,
-                         const char *role) {
+                         const char *other) {
     assert_string_equal(storage_options_get(options, OPTION_AMAZON_KEY), key);
     assert_string_equal(storage_options_get(options, OPTION_AMAZON_TOKEN), token);
-    assert_string_equal(storage_options_get(options, OPTION_ROLE_PROFILE), role);
+    assert_string_equal(storage_options_get(options, OPTION_OTHER_PROFILE), other);
 }
 
 static const char *const nothing[] = {NULL};
@@ -127,6 +127,29 @@ static void test_the_files_may_be_missing(void **state) {
     storage_options_deinit(&options);
 }
 
+static void check_program(const char *profile, const char *program) {
+    const char *const pairs[] = {"profile", profile, NULL};
+    struct storage_options options;
+    assert_int_equal(complete(&options, pairs, NULL), RECMAP_OK);
+    assert_string_equal(storage_options_get(&options, OPTION_PROFILE_PROCESS), program);
+    assert_null(options.values[OPTION_CREDENTIAL_PROCESS]); /* which is for other stores as well */
+    storage_options_deinit(&options);
+}
+
+static void test_the_program_of_a_profile(void **state) {
+    (void)state;
+    static const char *const anonymous[] = {"profile", "p", "anonymous", "true", NULL};
+    static const char programs[] = "[profile p]\ncredential_process = a \"b c\"\n"
+                                   "[profile q]\ncredential_process = a\nrole_arn = r\n";
+    struct storage_options options;
+    file_write("config", programs, strlen(programs));
+    check_program("p", "a \"b c\"");
+    check_program("q", "");
+    assert_int_equal(complete(&options, anonymous, NULL), RECMAP_OK);
+    assert_null(options.values[OPTION_PROFILE_PROCESS]);
+    storage_options_deinit(&options);
+}
+
 static void test_files_that_cannot_be_read_do_not_matter_with_keys(void **state) {
     (void)state;
     static const char *const passed[] = {"key", "k", "secret", "s", NULL};
@@ -153,6 +176,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_a_missing_profile_is_an_error_if_it_was_passed, enter,
                                         folder_leave),
         cmocka_unit_test_setup_teardown(test_the_files_may_be_missing, enter, folder_leave),
+        cmocka_unit_test_setup_teardown(test_the_program_of_a_profile, enter, folder_leave),
         cmocka_unit_test_setup_teardown(test_files_that_cannot_be_read_do_not_matter_with_keys,
                                         enter, folder_leave),
     };

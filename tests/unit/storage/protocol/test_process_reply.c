@@ -57,6 +57,44 @@ static void test_a_token_is_read(void **state) {
                 year_2030);
 }
 
+/* Writes a token that expires at a time. */
+static bool reads_time(int64_t *seconds, const char *time) {
+    char text[128];
+    struct process_credentials printed;
+    snprintf(text, sizeof text, "{\"token\": \"t\", \"expires\": \"%s\"}", time);
+    bool is_read = reads(&printed, text);
+    *seconds = printed.expires_s;
+    return is_read;
+}
+
+static void test_times(void **state) {
+    (void)state;
+    static const char *const same[] = {"2026-11-23T03:05:00Z",        "2026-11-23T03:05:00.123Z",
+                                       "2026-11-23T03:05:00+00:00",   "2026-11-23T03:05:00UTC",
+                                       "2026-11-23T04:35:00.5+01:30", "2026-11-22T22:05:00-05:00"};
+    static const char *const refused[] = {"",
+                                          "2026-11-23",
+                                          "2026-11-23T03:05:00",
+                                          "2026-13-01T00:00:00Z",
+                                          "2026-11-00T00:00:00Z",
+                                          "1960-01-01T00:00:00Z",
+                                          "1970-01-01T00:00:00Z",
+                                          "2026-11-23T24:00:00Z",
+                                          "2026-11-23T03:05:00+0100",
+                                          "2026-11-23T03:05:00+24:00",
+                                          "2026-11-23T03:05:00+01:60",
+                                          "2026-11-23T03:05:00+01:00Z"};
+    int64_t seconds;
+    assert_true(reads_time(&seconds, "1970-01-01T00:00:01Z"));
+    assert_int_equal(seconds, 1);
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        assert_true(reads_time(&seconds, same[i]));
+        assert_int_equal(seconds, 1795403100);
+    }
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        assert_false(reads_time(&seconds, refused[i]));
+}
+
 static void test_other_outputs_are_refused(void **state) {
     (void)state;
     static const char *const refused[] = {
@@ -104,6 +142,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_keys_are_read),
         cmocka_unit_test(test_a_token_is_read),
+        cmocka_unit_test(test_times),
         cmocka_unit_test(test_other_outputs_are_refused),
         cmocka_unit_test(test_long_values_are_refused),
     };

@@ -127,7 +127,7 @@ static void test_the_profile_of_the_environment_concerns_amazon_only(void **stat
                          i ? RECMAP_OK : RECMAP_INVALID);
         assert_string_equal(error.message,
                             "no credentials are configured: there is no profile \"nobody\" with "
-                            "keys, a role, SSO or credential_process in ~/.aws");
+                            "keys or credential_process in ~/.aws");
     }
     storage_options_deinit(&options);
     setenv("AWS_ACCESS_KEY_ID", "whose secret is missing", 1);

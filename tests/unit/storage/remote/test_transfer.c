@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "storage/remote/curl_library.h"
-#include "storage/remote/exchange_run.h"
 #include "storage/remote/remote.h"
 #include "storage/remote/transfer.h" /* declares `fail`, which is a macro of cmocka */
 #include "support/broken_pipe.h"
@@ -241,15 +240,6 @@ static CURLMcode clean_up(CURLM *curl) {
     return usual.multi_cleanup(curl);
 }
 
-static void exchange_with_a_closed_port(void) {
-    struct exchange_reply reply;
-    const struct exchange_request request = {
-        .method = "GET", .url = "http://127.0.0.1:1/", .is_local = true};
-    struct storage_options options = {0};
-    assert_int_equal(exchange_run(&reply, &request, &options, NULL), RECMAP_OK);
-    assert_int_equal(reply.status, 0);
-}
-
 /* As OpenSSL does under libcurl before 7.88. */
 static void test_broken_connections_raise_no_signal(void **state) {
     (void)state;
@@ -260,7 +250,6 @@ static void test_broken_connections_raise_no_signal(void **state) {
     libcurl.multi_cleanup = clean_up;
     broken_pipe_count_signals();
     window_after(0);
-    exchange_with_a_closed_port();
     broken_pipe_stop_counting();
     libcurl = usual;
     assert_true(write_count > WINDOW_FIRST);
