@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import os
+import time
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
@@ -23,6 +24,7 @@ Options: TypeAlias = "Mapping[str, str]"
 
 _GOOGLE_SCOPE = "https://www.googleapis.com/auth/devstorage.read_only"
 _AZURE_SCOPE = "https://storage.azure.com/.default"
+_LIFETIME_MAX = 43200  # seconds: the longest of a role's keys
 
 # Variables that name a source of credentials. The service of the machine is not asked then.
 _AMAZON_SOURCES = (
@@ -92,7 +94,17 @@ class AmazonCredentials(_Cloud):
             return None
         keys = found.get_frozen_credentials()
         values = {"key": keys.access_key, "secret": keys.secret_key, "token": keys.token}
-        return {**values, "expires": getattr(found, "_expiry_time", None)}
+        return {**values, "expires": _expiry_of(found)}
+
+
+def _expiry_of(keys: Any) -> float | None:
+    """A time until which botocore's keys are valid; None: they do not expire. botocore keeps the
+    time of expiry private, but says whether it is within a number of seconds. So the answer is the
+    first of 12 hours, 6 hours, 3 hours and so on in which the keys do not expire."""
+    if not hasattr(keys, "refresh_needed"):
+        return None
+    lifetimes = (_LIFETIME_MAX >> halvings for halvings in range(_LIFETIME_MAX.bit_length()))
+    return time.time() + next((s for s in lifetimes if not keys.refresh_needed(s)), 0)
 
 
 class GoogleCredentials(_Cloud):
