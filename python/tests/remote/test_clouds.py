@@ -111,8 +111,9 @@ def test_a_profile_with_sso(server, roles, local, monkeypatch, tmp_path):
     monkeypatch.setenv("AWS_ENDPOINT_URL_SSO", roles.url)
     script = (
         "import recmap, sys\n"
-        "ds = recmap.open('s3://train/*', index=sys.argv[1], progress=None, storage_options={\n"
-        "    'endpoint': sys.argv[2], 'profile': 'train', 'timeout': 20})\n"
+        "options = {'endpoint': sys.argv[2], 'profile': 'train', 'timeout': 20}\n"
+        "storage = recmap.Storage(options=options)\n"
+        "ds = recmap.open('s3://train/*', index=sys.argv[1], storage=storage)\n"
         "print(bytes(ds[5]).hex())"
     )
     # In a process of its own: botocore keeps the home folder that it finds when it is imported.

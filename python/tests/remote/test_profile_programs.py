@@ -233,7 +233,10 @@ def test_threads_wait_for_the_first_credentials(server, write, program, tmp_path
     write(profile(f"credential_process = {program(script)}"))
     index = opened(server, tmp_path, key="mine", secret="s").index_path
     options = {"endpoint": server.url, "timeout": 20, "profile": "train"}
-    sets = [recmap.open(index, allow_urls=True, storage_options=options) for _ in range(3)]
+    sets = [
+        recmap.open(index, storage=recmap.Storage(allow_urls=True, options=options))
+        for _ in range(3)
+    ]
     assert not (tmp_path / "runs").exists()
     results = []
     threads = [
@@ -257,11 +260,12 @@ def test_a_token_for_google_and_a_profile_for_amazon(
     ]
     options = {"endpoint": server.url, "timeout": 20, "profile": "train"}
     token = {"token": "HIDDEN-of-google"}
-    more = {"credentials": lambda: token} if passes == "callable" else {}
+    provide = (lambda: token) if passes == "callable" else None
+    storage = recmap.Storage(options=options, credentials=provide)
     if passes == "option":
         options |= token
     path = tmp_path / "both.rmx"
-    with recmap.open(urls, index=path, storage_options=options, progress=None, **more) as ds:
+    with recmap.open(urls, index=path, storage=storage) as ds:
         for numbers in (range(0, 1797, 50), range(10, 1797, 300)):
             assert [bytes(record) for record in ds.gather(numbers)] == [
                 bytes(record) for record in local.gather(numbers)
@@ -279,11 +283,13 @@ def test_a_program_of_a_profile_is_for_amazon_only(server, write, program, tmp_p
     write(profile(f"credential_process = {program('exit 1')}", "train") + f"[default]\n{KEYS}")
     options = {"endpoint": server.url, "timeout": 20, "profile": "train"}
     az = recmap.open(
-        "az://train/*", index=tmp_path / "a.rmx", storage_options=options, progress=None
+        "az://train/*", index=tmp_path / "a.rmx", storage=recmap.Storage(options=options)
     )
     assert len(bytes(az[5])) > 0
     with pytest.raises(recmap.InvalidError, match="no credentials are configured"):
-        recmap.open("gs://train/*", index=tmp_path / "b.rmx", storage_options=options)
+        recmap.open(
+            "gs://train/*", index=tmp_path / "b.rmx", storage=recmap.Storage(options=options)
+        )
 
 
 def test_explicit_keys_and_anonymous_access_run_no_program(server, write, program, tmp_path):
@@ -348,8 +354,8 @@ def test_a_role_matters_only_without_other_access(server, write, place, monkeypa
         bytes(ds[5])
     assert set(keys_of(server)) == {"mine", None}
     options = {"endpoint": server.url, "timeout": 20, "token": "t"}
-    recmap.open("gs://train/*", index=tmp_path / "b.rmx", storage_options=options, progress=None)
-    recmap.open(f"{server.url}/train/digits@4.tfrecord", index=tmp_path / "c.rmx", progress=None)
+    recmap.open("gs://train/*", index=tmp_path / "b.rmx", storage=recmap.Storage(options=options))
+    recmap.open(f"{server.url}/train/digits@4.tfrecord", index=tmp_path / "c.rmx")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "ENVIRONMENT")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "s")
     server.requests.clear()
@@ -368,4 +374,4 @@ def test_an_endpoint_of_a_profile_concerns_s3_only(tmp_path, monkeypatch):
         ("s3://bucket/a", recmap.InvalidError),
     ):
         with pytest.raises(error):
-            recmap.index(url, tmp_path / "a.rmx", storage_options=options)
+            recmap.index(url, tmp_path / "a.rmx", storage=recmap.Storage(options=options))
