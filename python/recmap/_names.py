@@ -52,8 +52,18 @@ _FOREIGN = {
 # Arguments that only one of these takes.
 OWNERS = {
     "recmap.Loader": (
-        *("batch_size", "batches_ahead", "epochs", "feature_lists", "features", "last", "order"),
-        *("rank", "readahead", "seed", "shuffle", "transform", "transform_threads", "world_size"),
+        *("batch_size", "batches_ahead", "epoch_end", "epochs", "feature_lists", "features"),
+        *(
+            "last",
+            "order",
+            "rank",
+            "readahead",
+            "seed",
+            "shuffle",
+            "transform",
+            "transform_threads",
+            "world_size",
+        ),
     ),
     "recmap.torch.Loader": ("numbers", "pin_memory"),
     "recmap.open": ("access", "count", "framing", "id", "index", "lift", "rebuild", "shards"),

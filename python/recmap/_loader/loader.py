@@ -6,7 +6,6 @@ import json
 import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
-from numbers import Real
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -47,13 +46,17 @@ from .grown import Grown, OldRecords, check_grown, check_state, old_records
 from .launcher import share_of, warn_in_worker
 from .moves import Moves
 from .options import (
+    EPOCH_END,
     LAST,
     ON_BAD_RECORD,
     READAHEAD,
+    EpochEnd,
+    Epochs,
     Last,
     LoaderOptions,
     OnBadRecord,
     Readahead,
+    epochs_of,
     one_of,
 )
 from .skipped import EmptySteps
@@ -77,16 +80,15 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
 
     ``for batch in loader`` continues at the current position. With ``epochs=None`` it ends with the
     epoch, and the next ``for`` continues with the next epoch. With ``epochs=3`` it ends before
-    epoch 3 of the run, also when resumed; with ``math.inf`` it never ends. A batch is a
+    epoch 3 of the run, also when resumed; with ``"forever"`` it never ends. A batch is a
     `RecordBatch`, a `ColumnBatch` with `features`, or the result of `transform`.
 
     A second ``next(iter(loader))`` therefore gives the second batch, not the first one again, as it
     would for a list; `peek` looks at the next batch without consuming it.
 
     The state covers what was delivered, not what was read ahead: `state_dict` after step s resumes
-    with step s + 1, with any number of ranks and any batch size. After the last step of an epoch,
-    it is the start of the next epoch, also inside the ``for``. (`recmap.torch` follows torchdata
-    instead: inside the ``for``, it is the end of the epoch.)
+    with step s + 1, with any number of ranks and any batch size. `epoch_end` says what it is after
+    the last step of an epoch.
 
     Safe to use from many threads: each step is delivered once. A loader has one iterator at a time:
     a new one ends the previous one. A loader cannot be used in a child process after a fork. It is
@@ -116,6 +118,10 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
             Warns if neither argument is given to one of several processes, because every process
             then reads all records.
         epochs: see above.
+        epoch_end: the state after an epoch's last batch, while its ``for`` has not ended: "next" is
+            the start of the next epoch; "end" is the end of this one, which gives an empty ``for``
+            when it is loaded, and then the next epoch, as a loop needs that counts epochs by its
+            rounds. After the ``for``, and with `epochs`, it is always the start of the next epoch.
         last: what to do with records that do not fill a step: "keep" divides them evenly over the
             ranks, "drop" leaves them out, "pad" adds records from the start of the epoch. All ranks
             have the same number of steps.
@@ -217,7 +223,8 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         row_positions: Positions = "piece",
         rank: int | Literal["auto"] | None = None,
         world_size: int | None = None,
-        epochs: float | None = None,
+        epochs: Epochs = None,
+        epoch_end: EpochEnd = "next",
         last: Last = "keep",
         threads: int = 0,
         batches_ahead: int = 0,
@@ -229,13 +236,8 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
     ) -> None:
         self._share = share_of(rank, world_size)
         rank, world_size = self._share[:2]
+        epochs = epochs_of(epochs)
         self._arguments = {key: value for key, value in locals().items() if key != "self"}
-        if epochs is not None and (isinstance(epochs, bool) or not isinstance(epochs, Real)):
-            raise TypeError(f"epochs must be None, an integer or math.inf, not {epochs!r}")
-        if epochs is not None and epochs != math.inf and not epochs >= 0:  # or no number
-            raise ValueError(f"epochs must not be negative, but is {epochs}")
-        if epochs is not None and epochs != math.inf and epochs != int(epochs):
-            raise ValueError(f"epochs must be None, an integer or math.inf, not {epochs}")
         check_dataset(dataset, "JoinedLoader")
         self.dataset = dataset
         self.order: Order = self._order_of(dataset, order, shuffle, seed)
@@ -247,6 +249,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         self._epochs = epochs
         self._batch_size = self._size_of(batch_size)
         self._last = one_of("last", last, LAST)
+        self._saves_end = bool(one_of("epoch_end", epoch_end, EPOCH_END)) and epochs is None
         self._rank, self._world_size = rank, world_size
         self._parser = parser_of_batches(features, feature_lists)
         self._is_sequence = feature_lists is not None
@@ -522,7 +525,10 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
 
         It has a few hundred bytes, whatever the number of records.
         """
-        return self._state_at(*self._loader.tell())
+        epoch, position = self._loader.tell()
+        if self._saves_end and self._is_at_end():
+            return self._state_at(epoch - 1, len(self._order_of_epoch(epoch - 1)))
+        return self._state_at(epoch, position)
 
     def _state_at(self, epoch: int, position: int) -> dict[str, Any]:
         old, inner = self._old_of(epoch), self._inner_of(epoch)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from numbers import Real
 from typing import Any, Literal, TypeAlias, TypedDict
 
 from .._columns import Positions
@@ -9,20 +11,27 @@ from .._dataset.missing import Missing
 from .._order.orders import Order
 
 __all__ = [
+    "EPOCH_END",
     "LAST",
     "ON_BAD_RECORD",
     "READAHEAD",
+    "EpochEnd",
+    "Epochs",
     "Last",
     "LoaderOptions",
     "OnBadRecord",
     "Readahead",
+    "epochs_of",
     "one_of",
 ]
 
+EpochEnd: TypeAlias = Literal["next", "end"]
+Epochs: TypeAlias = float | Literal["forever"] | None
 Last: TypeAlias = Literal["keep", "drop", "pad"]
 OnBadRecord: TypeAlias = Literal["error", "skip", "substitute"]
 Readahead: TypeAlias = Literal["auto", "on", "off"]
 
+EPOCH_END = {"next": 0, "end": 1}
 LAST = {"keep": 0, "drop": 1, "pad": 2}
 ON_BAD_RECORD = {"error": 0, "skip": 1, "substitute": 2}
 READAHEAD = {"auto": 0, "off": 1, "on": 2}
@@ -34,6 +43,19 @@ def one_of(name: str, value: Any, table: dict[str, int]) -> int:
     return table[value]
 
 
+def epochs_of(epochs: Epochs) -> float | None:
+    """The number of epochs of a run, `math.inf` for "forever"; None: each ``for`` is one epoch."""
+    if epochs is None or epochs == "forever":
+        return math.inf if epochs else None
+    if isinstance(epochs, bool) or not isinstance(epochs, Real):
+        raise TypeError(f'epochs must be None, an integer or "forever", not {epochs!r}')
+    if not epochs >= 0:  # or no number
+        raise ValueError(f"epochs must not be negative, but is {epochs}")
+    if epochs != math.inf and epochs != int(epochs):
+        raise ValueError(f'epochs must be None, an integer or "forever", not {epochs}')
+    return epochs
+
+
 class LoaderOptions(TypedDict, total=False):
     """Arguments of `Loader` that do not change what a batch is."""
 
@@ -42,7 +64,8 @@ class LoaderOptions(TypedDict, total=False):
     order: Order | None
     rank: int | Literal["auto"] | None
     world_size: int | None
-    epochs: float | None
+    epochs: Epochs
+    epoch_end: EpochEnd
     last: Last
     threads: int
     batches_ahead: int

@@ -27,10 +27,9 @@ class Loader(_Loader[Batch]):
     them. With `features`, a batch is {name: tensor}; without, a list of bytes; with
     `feature_lists`, a pair of dicts. `transform` gets these tensors instead of columns.
 
-    `state_dict` follows torchdata's convention, like all of `recmap.torch`: inside the ``for``,
-    after an epoch's last batch, it is the end of that epoch; when loaded, it gives an empty
-    ``for``, then the next epoch. With `epochs`, whose ``for`` continues with the next epoch, it is
-    the start of that one. Lightning needs `recmap.Loader` (docs/frameworks/lightning.md).
+    The state after an epoch's last batch follows torchdata's convention, like all of
+    `recmap.torch`: `epoch_end` is "end" if it is not given. Lightning and transformers need "next"
+    (docs/frameworks/torch.md).
 
     Args:
         numbers: the name of an additional item with the records' numbers, as for `tensors`.
@@ -125,6 +124,7 @@ class Loader(_Loader[Batch]):
         if pin_memory and _has_cuda():
             function, self._blocks = Pinning(transform), PinnedBlocks()
             self._memory = self._blocks.pool
+        options.setdefault("epoch_end", "end")  # as torchdata
         super().__init__(
             dataset,
             batch_size,
@@ -156,17 +156,6 @@ class Loader(_Loader[Batch]):
             return made
 
         return tensors_of_step
-
-    def state_dict(self) -> dict[str, Any]:
-        """The current state as plain JSON values; the same on every rank after a step.
-
-        Inside the ``for``, after an epoch's last batch, that is the end of the epoch. After the
-        ``for``, and with `epochs`, it is the start of the next one.
-        """
-        epoch, position = self._loader.tell()
-        if self._epochs is None and self._is_at_end():
-            return self._state_at(epoch - 1, len(self._order_of_epoch(epoch - 1)))
-        return self._state_at(epoch, position)
 
 
 def _has_cuda() -> bool:

@@ -1,7 +1,6 @@
 """recmap.torch.Loader: tensors, states and ranks."""
 
 import itertools
-import math
 import pickle
 
 import numpy as np
@@ -104,6 +103,34 @@ def test_resuming_follows_torchdata(digits, steps, transform):
     assert of(after) == expected[18:36]
 
 
+DEFAULT_END = {recmap.Loader: "next", recmap.torch.Loader: "end"}
+
+
+@pytest.mark.parametrize("create", DEFAULT_END)
+@pytest.mark.parametrize("epoch_end", ["next", "end", None])
+@pytest.mark.parametrize("epochs", [None, 3, "forever"])
+def test_the_state_after_the_last_batch(digits, create, epoch_end, epochs):
+    """Both kinds are loaded by both classes; only in one `for` for several epochs is there none."""
+    given = {} if epoch_end is None else {"epoch_end": epoch_end}
+    arguments = {"shuffle": True, "seed": 7, "features": LABEL}
+    loader = create(digits, 1000, epochs=epochs, **arguments, **given)
+    iterator = iter(loader)
+    next(iterator), next(iterator)
+    state = loader.state_dict()
+    is_end = (epoch_end or DEFAULT_END[create]) == "end" and epochs is None
+    assert (state["epoch"], state["position"]) == ((0, 1797) if is_end else (1, 0))
+    copy = pickle.loads(pickle.dumps(loader))
+    assert copy.state_dict() == state
+    if epochs is None:
+        assert list(iterator) == []
+        state_after = loader.state_dict()
+        assert (state_after["epoch"], state_after["position"]) == (1, 0)
+        for other in DEFAULT_END:
+            again = other(digits, 1000, **arguments)
+            again.load_state_dict(state)
+            assert [len(list(again)) for _ in range(2)] == ([0, 2] if is_end else [2, 2])
+
+
 @pytest.mark.parametrize("create", [recmap.torch.Loader, recmap.Loader])
 def test_numbers_do_not_replace_a_feature(digits, create):
     options = {"numbers": "label"} if create is recmap.torch.Loader else {}
@@ -114,7 +141,7 @@ def test_numbers_do_not_replace_a_feature(digits, create):
         next(iter(batches))
 
 
-@pytest.mark.parametrize("epochs", [2, math.inf])
+@pytest.mark.parametrize("epochs", [2, "forever"])
 def test_the_state_between_epochs_of_one_for(digits, epochs):
     """It is that of the next epoch, so that `peek`, which looks there, does not change it."""
     loader = loader_of(digits, epochs=epochs)
