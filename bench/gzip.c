@@ -120,7 +120,7 @@ static void measure_epoch(const struct bench *bench, bool is_windowed) {
         recmap_span_info info;
         double took = epoch_iterate(dataset, order, 1);
         must(recmap_dataset_get_span_info(&info, dataset, &error), &error);
-        uint64_t inflated = recmap_dataset_get_span_statistics(dataset).inflate_count;
+        uint64_t inflated = recmap_dataset_span_statistics(dataset).inflate_count;
         uint64_t count = recmap_dataset_count(dataset);
         recmap_order_release(order);
         recmap_dataset_close(dataset);

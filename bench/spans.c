@@ -97,15 +97,15 @@ static void measure_shuffle(const struct bench *bench) {
     recmap_batch *batch;
     uint64_t at = 0;
     must(recmap_batch_create(&batch, &error), &error);
-    while (!recmap_dataset_get_span_statistics(bench->dataset).evict_count)
+    while (!recmap_dataset_span_statistics(bench->dataset).evict_count)
         gather_some(bench, batch, order, &at);
     for (int r = 0; r < bench->repeats; r++) {
-        uint64_t before = recmap_dataset_get_span_statistics(bench->dataset).inflate_count;
+        uint64_t before = recmap_dataset_span_statistics(bench->dataset).inflate_count;
         uint64_t begun = process_cpu_ns();
         gather_some(bench, batch, order, &at);
         double count = SHUFFLED_BATCHES * EPOCH_BATCH;
         double took = (double)(process_cpu_ns() - begun) / count;
-        uint64_t after = recmap_dataset_get_span_statistics(bench->dataset).inflate_count;
+        uint64_t after = recmap_dataset_span_statistics(bench->dataset).inflate_count;
         samples_add(&times, took / 1e3);
         samples_add(&ratios, took / bench->bare);
         samples_add(&spans, (double)(after - before) / count);
@@ -121,10 +121,10 @@ static void measure_shuffle(const struct bench *bench) {
 static void measure_windows(const struct bench *bench, unsigned span_count) {
     struct samples ratios = {.count = 0}, spans = {.count = 0};
     recmap_order *order = epoch_order(bench->dataset, epoch_block(bench->dataset, span_count));
-    uint64_t before = recmap_dataset_get_span_statistics(bench->dataset).inflate_count;
+    uint64_t before = recmap_dataset_span_statistics(bench->dataset).inflate_count;
     double took = epoch_iterate(bench->dataset, order, 1) /
                   (double)recmap_dataset_count(bench->dataset);
-    uint64_t after = recmap_dataset_get_span_statistics(bench->dataset).inflate_count;
+    uint64_t after = recmap_dataset_span_statistics(bench->dataset).inflate_count;
     samples_add(&ratios, bench->bare / took);
     samples_add(&spans, (double)(after - before) / (double)bench->info.span_count);
     print_row(&ratios, "x inflating + CRC", NO_GOAL, "%s: an epoch, blocks of %u span%s, a core",

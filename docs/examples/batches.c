@@ -66,7 +66,7 @@ static recmap_status print_batches(const recmap_order *order, const int64_t *val
         uint64_t first, count;
         status = recmap_order_batch(&first, &count, order, 0, batch, error);
         if (status == RECMAP_OK)
-            status = recmap_order_run(numbers, order, 0, first, (size_t)count, error);
+            status = recmap_order_read(numbers, order, 0, first, (size_t)count, error);
         if (status != RECMAP_OK) return status;
         for (uint64_t i = 0; i < count; i++)
             printf("%" PRId64 "%s", values[numbers[i]], i + 1 < count ? " " : "\n");

@@ -3,7 +3,7 @@
 
 #include <recmap/recmap.h>
 
-static int print_progress(void *context, const recmap_progress *progress) {
+static int print_progress(const recmap_progress *progress, void *context) {
     (void)context;
     fprintf(stderr, "\r%" PRIu64 " of %" PRIu64 " bytes", progress->bytes_done,
             progress->bytes_total);

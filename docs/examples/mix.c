@@ -30,7 +30,7 @@ static recmap_status print_epoch(const recmap_order *order, uint64_t epoch, recm
     size_t count = (size_t)recmap_order_count(order);
     uint64_t *numbers = calloc(count + 1, sizeof *numbers);
     if (!numbers) return RECMAP_NO_MEMORY;
-    recmap_status status = recmap_order_run(numbers, order, epoch, 0, count, error);
+    recmap_status status = recmap_order_read(numbers, order, epoch, 0, count, error);
     for (size_t i = 0; status == RECMAP_OK && i < count; i++) printf("%" PRIu64 "\n", numbers[i]);
     free(numbers);
     return status;

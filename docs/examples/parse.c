@@ -61,7 +61,7 @@ int main(int argc, char **argv) {
     if (status == RECMAP_OK) status = recmap_batch_create(&batch, &error);
     if (status == RECMAP_OK) status = create_parser(&parser, &error);
     if (status == RECMAP_OK) status = recmap_columns_create(&columns, &error);
-    if (status == RECMAP_OK) status = recmap_dataset_gather_range(batch, dataset, 0, BATCH, &error);
+    if (status == RECMAP_OK) status = recmap_dataset_read(batch, dataset, 0, BATCH, &error);
     if (status == RECMAP_OK)
         status = recmap_parser_parse(columns, parser, recmap_batch_records(batch),
                                      recmap_batch_count(batch), RECMAP_PARSE_RAISE, &error);

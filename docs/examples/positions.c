@@ -15,7 +15,7 @@ static recmap_status print_numbers(const recmap_order *order, uint64_t epoch, ui
     recmap_status status = RECMAP_OK;
     for (uint64_t run; status == RECMAP_OK && count; first += run, count -= run) {
         run = count < RUN_MAX ? count : RUN_MAX;
-        status = recmap_order_run(numbers, order, epoch, first, run, error);
+        status = recmap_order_read(numbers, order, epoch, first, run, error);
         for (uint64_t i = 0; status == RECMAP_OK && i < run; i++)
             printf("%" PRIu64 "\n", numbers[i]);
     }

@@ -22,7 +22,7 @@ static recmap_status shuffle_range(recmap_order **order, uint64_t first, uint64_
 static recmap_status print_epoch(const recmap_order *order, uint64_t epoch, recmap_error *error) {
     for (uint64_t position = 0; position < recmap_order_count(order); position++) {
         uint64_t number;
-        recmap_status status = recmap_order_run(&number, order, epoch, position, 1, error);
+        recmap_status status = recmap_order_read(&number, order, epoch, position, 1, error);
         if (status != RECMAP_OK) return status;
         printf("%" PRIu64 "\n", number);
     }

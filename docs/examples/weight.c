@@ -12,7 +12,7 @@
 static recmap_status print_draws(const recmap_order *order, const int64_t *values,
                                  uint64_t *numbers, recmap_error *error) {
     size_t count = (size_t)recmap_order_count(order);
-    recmap_status status = recmap_order_run(numbers, order, 0, 0, count, error);
+    recmap_status status = recmap_order_read(numbers, order, 0, 0, count, error);
     for (size_t i = 0; status == RECMAP_OK && i < count; i++)
         printf("%" PRIu64 " %" PRId64 "\n", numbers[i], values[numbers[i]]);
     return status;

@@ -5,9 +5,9 @@
 
 #include <recmap/recmap.h>
 
-static recmap_status read_id(void *context, const recmap_record *record, recmap_value *id,
-                             recmap_value *columns, size_t column_count, char *message,
-                             size_t message_capacity) {
+static recmap_status read_id(const recmap_record *record, recmap_value *id, recmap_value *columns,
+                             size_t column_count, char *message, size_t message_capacity,
+                             void *context) {
     (void)context, (void)columns, (void)column_count, (void)message, (void)message_capacity;
     const uint8_t *space = memchr(record->data, ' ', record->size);
     if (!id || !space) return RECMAP_OK; /* a line without a space has no id */
@@ -21,7 +21,7 @@ static recmap_status write_lines(const char *path, const char *index_path, recma
     static const char *const lines[] = {"red apples", "green pears", "blue plums", "nothing"};
     recmap_index_options index = RECMAP_INDEX_OPTIONS_INIT;
     index.id_feature = "color";
-    index.extract = read_id;
+    index.lift = read_id;
     recmap_writer_options options = RECMAP_WRITER_OPTIONS_INIT;
     options.index_path = index_path;
     options.index = &index;
@@ -36,7 +36,7 @@ static recmap_status write_lines(const char *path, const char *index_path, recma
 
 static recmap_status print_record(const char *index_path, const char *name, recmap_error *error) {
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
-    options.extract = read_id; /* find compares ids with those in the records */
+    options.lift = read_id; /* find compares ids with those in the records */
     recmap_dataset *dataset = NULL;
     recmap_value id = {.type = RECMAP_TYPE_BYTES};
     id.as.bytes.data = (const uint8_t *)name;

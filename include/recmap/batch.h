@@ -30,7 +30,7 @@ RECMAP_API void recmap_batch_set_interrupt(recmap_batch *batch, recmap_interrupt
                                            void *context);
 
 /* How many threads fill the batch in later calls of recmap_dataset_gather,
- * recmap_dataset_gather_range and recmap_dataset_parse. 1, as at first: only the calling thread. 0:
+ * recmap_dataset_read and recmap_dataset_parse. 1, as at first: only the calling thread. 0:
  * one per core for at least 1,024 records or about 1 MiB, else only the calling thread. At most
  * 256, and one per record, are used. The other threads help all batches of the process, and stay
  * between calls. Records, columns and errors are the same for any number; the batch keeps

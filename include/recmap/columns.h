@@ -74,8 +74,8 @@ typedef struct recmap_column {
  * Threads: both are called on any thread, and on several at a time. The context must remain valid
  * until all memory was released. */
 typedef struct recmap_allocator {
-    void *(*allocate)(void *context, size_t size);
-    void (*release)(void *context, void *memory, size_t size);
+    void *(*allocate)(size_t size, void *context);
+    void (*release)(void *memory, size_t size, void *context);
     void *context;
 } recmap_allocator;
 
@@ -118,8 +118,8 @@ typedef struct recmap_failure {
 /* The number of rows of the last parse that could not be parsed. */
 RECMAP_API size_t recmap_columns_failure_count(const recmap_columns *columns);
 /* Failure `failure_index` (below that number), in the order of rows. */
-RECMAP_API recmap_failure recmap_columns_get_failure(const recmap_columns *columns,
-                                                     size_t failure_index);
+RECMAP_API recmap_failure recmap_columns_failure(const recmap_columns *columns,
+                                                 size_t failure_index);
 
 /* Ties the lifetime of `owner` to the memory of the last parse, to keep the records alive that
  * views point into. `release(owner)` is called once, when nothing uses this memory any more: the

@@ -50,10 +50,10 @@ RECMAP_API uint64_t recmap_counts_total(const recmap_counts *counts);
 RECMAP_API uint64_t recmap_counts_longest(const recmap_counts *counts);
 
 /* values[i] is the count of record first + i. Errors: INVALID out of range. */
-RECMAP_API RECMAP_NODISCARD recmap_status recmap_counts_run(uint64_t *values,
-                                                            const recmap_counts *counts,
-                                                            uint64_t first, size_t count,
-                                                            recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_counts_read(uint64_t *values,
+                                                             const recmap_counts *counts,
+                                                             uint64_t first, size_t count,
+                                                             recmap_error *error);
 
 #ifdef __cplusplus
 }

@@ -57,9 +57,9 @@ typedef struct recmap_dataset_options {
     unsigned
         shard_limit; /* upper bound on the shards that are mapped (or open) at once; 0: a default
                         that fits the limits of the process. Pinned shards can exceed it */
-    recmap_extract_fn extract; /* if the index was built with a callback: the same callback, needed
-                                  to find records by id */
-    void *extract_context;
+    recmap_lift_fn lift; /* if the index was built with a callback: the same callback, needed
+                                 to find records by id */
+    void *lift_context;
     const char *shards; /* a folder, or the URL of one, to read the shards from, or NULL. Without
                            it, relative names are in the index's folder. With it, relative names are
                            in this folder, and so are absolute names, without the path that all of
@@ -252,7 +252,7 @@ typedef struct recmap_span_statistics {
 } recmap_span_statistics;
 
 /* Never fails. Threads: any. */
-RECMAP_API recmap_span_statistics recmap_dataset_get_span_statistics(const recmap_dataset *dataset);
+RECMAP_API recmap_span_statistics recmap_dataset_span_statistics(const recmap_dataset *dataset);
 
 /* Reads of remote shards since the data set was opened, with a cache (options.cache). */
 typedef struct recmap_cache_statistics {
@@ -261,8 +261,7 @@ typedef struct recmap_cache_statistics {
 } recmap_cache_statistics;
 
 /* All zeros without a cache. Never fails. Threads: any. */
-RECMAP_API recmap_cache_statistics
-recmap_dataset_get_cache_statistics(const recmap_dataset *dataset);
+RECMAP_API recmap_cache_statistics recmap_dataset_cache_statistics(const recmap_dataset *dataset);
 
 /* The compressed shards of a data set; all zeros if there are none. If the spans together are
  * larger than `keep_size`, random access to many records inflates about one span per record. */
@@ -364,10 +363,10 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_gather(recmap_batch *ba
                                                                 size_t count, recmap_error *error);
 
 /* Records [first, first + count), as recmap_dataset_gather. */
-RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_gather_range(recmap_batch *batch,
-                                                                      recmap_dataset *dataset,
-                                                                      uint64_t first, size_t count,
-                                                                      recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_read(recmap_batch *batch,
+                                                              recmap_dataset *dataset,
+                                                              uint64_t first, size_t count,
+                                                              recmap_error *error);
 
 /* As recmap_dataset_gather, and also parses the records into the columns of the batch
  * (recmap_batch_columns), whose views point into its records.
@@ -375,7 +374,7 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_gather_range(recmap_bat
  * Errors: also CORRUPT for a record that is not a tf.Example (or SequenceExample), and FEATURE for
  * one whose features are not as specified: the first in the order of `numbers`, with shard, record
  * and byte. With RECMAP_PARSE_COLLECT these are not errors, and neither is a damaged record: its
- * row is a failure (recmap_columns_get_failure), and in the batch it has no bytes. After an error
+ * row is a failure (recmap_columns_failure), and in the batch it has no bytes. After an error
  * the batch is empty. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_parse(
     recmap_batch *batch, recmap_dataset *dataset, const recmap_parser *parser,
@@ -384,7 +383,7 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_parse(
 /* The number of the first record whose id is `id` (type BYTES or INT64).
  *
  * Errors: NOT_FOUND, naming the id; INVALID if the index has no ids, or has them from a callback
- * and options.extract is NULL; else as recmap_dataset_get, because the id is compared in the
+ * and options.lift is NULL; else as recmap_dataset_get, because the id is compared in the
  * record. Cost: two or three cache misses in the index, then one record. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_find(uint64_t *number,
                                                               recmap_dataset *dataset,
@@ -402,7 +401,7 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_find_all(uint64_t *numb
 
 /* The position of a record in a selection of records; negative if it is not selected. It is called
  * on several threads at the same time. */
-typedef int64_t (*recmap_position_fn)(void *context, uint64_t number);
+typedef int64_t (*recmap_position_fn)(uint64_t number, void *context);
 
 /* Finds many ids: positions[i] is the lowest position of a record whose id is ids[i], or -1 if
  * there is none. `position` gives the positions of records; NULL: their numbers.
@@ -539,7 +538,7 @@ RECMAP_API void recmap_report_destroy(recmap_report *report);
 RECMAP_API uint64_t recmap_report_record_count(const recmap_report *report);
 RECMAP_API size_t recmap_report_damage_count(const recmap_report *report); /* new damage */
 /* Damage `damage_index`, in file order. Strings live as long as the report and its data set. */
-RECMAP_API recmap_damage recmap_report_get_damage(const recmap_report *report, size_t damage_index);
+RECMAP_API recmap_damage recmap_report_damage(const recmap_report *report, size_t damage_index);
 /* Appends one JSON document: the number of records, that of good records (null with index_only),
  * and each damage, with paths as in recmap_dataset_info_to_json. Errors: NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_report_to_json(recmap_text *text,

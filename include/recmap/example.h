@@ -108,7 +108,7 @@ typedef struct recmap_example_part {
 } recmap_example_part;
 
 /* Receives one part. A status other than RECMAP_OK stops recmap_example_visit, which returns it. */
-typedef recmap_status (*recmap_example_visit_fn)(void *context, const recmap_example_part *part);
+typedef recmap_status (*recmap_example_visit_fn)(const recmap_example_part *part, void *context);
 
 /* Passes all features of one record to `visit`: those of a tf.Example, or those of the context of a
  * tf.SequenceExample and then its feature lists, each sorted by the bytes of their names. Values

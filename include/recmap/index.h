@@ -41,10 +41,9 @@ typedef struct recmap_index_options {
                                not all; NULL: no ids */
     const recmap_lift *lifts;
     size_t lift_count;
-    recmap_extract_fn
-        extract; /* for records that are not tf.Examples: returns the id and the lifted columns
-                    instead; `id_feature` is then only the name of the id */
-    void *extract_context;
+    recmap_lift_fn lift; /* for records that are not tf.Examples: returns the id and the lifted
+                            columns instead; `id_feature` is then only the name of the id */
+    void *lift_context;
     recmap_progress_fn progress; /* or NULL */
     void *progress_context;
     const char *framing; /* how records are stored in the shards: "tfrecord", "ofrecord", "lines",
@@ -52,8 +51,8 @@ typedef struct recmap_index_options {
                             (framing.h); NULL or "auto": tfrecord */
     recmap_compression compression;
     const char
-        *idx_folder; /* NULL, or a folder with a text index for each shard (NAME.idx: `OFFSET SIZE`
-                        per line, as written by DALI's tfrecord2idx), from which the records'
+        *text_index_folder; /* NULL, or a folder with a text index for each shard (NAME.idx: `OFFSET
+                        SIZE` per line, as written by DALI's tfrecord2idx), from which the records'
                         positions are read. Their headers are checked, but their data is not. */
     const recmap_counted_feature *counted_features;
     size_t counted_feature_count;

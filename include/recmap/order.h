@@ -201,10 +201,10 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_at(uint64_t *numbers,
                                                           recmap_error *error);
 
 /* The same for the positions [first, first + count). */
-RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_run(uint64_t *numbers,
-                                                           const recmap_order *order,
-                                                           uint64_t epoch, uint64_t first,
-                                                           size_t count, recmap_error *error);
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_read(uint64_t *numbers,
+                                                            const recmap_order *order,
+                                                            uint64_t epoch, uint64_t first,
+                                                            size_t count, recmap_error *error);
 
 /* The position of a record in the epoch. Errors: NOT_FOUND if the record does not occur; INVALID if
  * it occurs more than once, or if the order draws with replacement. Cost: the same as for one

@@ -19,7 +19,7 @@ typedef struct recmap_progress {
 
 /* Called about twenty times a second, on the thread that called the operation. Return a value other
  * than 0 to cancel: the operation cleans up and returns RECMAP_CANCELLED. */
-typedef int (*recmap_progress_fn)(void *context, const recmap_progress *progress);
+typedef int (*recmap_progress_fn)(const recmap_progress *progress, void *context);
 
 #ifdef __cplusplus
 }

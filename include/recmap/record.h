@@ -77,10 +77,9 @@ typedef struct recmap_value {
  *
  * Errors: any status but RECMAP_OK fails the build. Write the reason to `message` (NUL-terminated,
  * at most `message_capacity` bytes). */
-typedef recmap_status (*recmap_extract_fn)(void *context, const recmap_record *record,
-                                           recmap_value *id, recmap_value *columns,
-                                           size_t column_count, char *message,
-                                           size_t message_capacity);
+typedef recmap_status (*recmap_lift_fn)(const recmap_record *record, recmap_value *id,
+                                        recmap_value *columns, size_t column_count, char *message,
+                                        size_t message_capacity, void *context);
 
 #ifdef __cplusplus
 }

@@ -55,7 +55,7 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_selection_attach(recmap_selecti
                                                                   recmap_error *error);
 
 /* NULL may be destroyed. */
-RECMAP_API void recmap_selection_destroy(recmap_selection *selection);
+RECMAP_API void recmap_selection_close(recmap_selection *selection);
 
 /* The path of its index. Lives as long as the selection. */
 RECMAP_API const char *recmap_selection_index_path(const recmap_selection *selection);

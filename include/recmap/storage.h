@@ -84,22 +84,22 @@ typedef struct recmap_object_range {
  * function that fails fills in the error; the place is added by the caller. */
 typedef struct recmap_client {
     uint32_t version; /* RECMAP_CLIENT_VERSION */
-    void *context;
     /* Finds out what identifies the object. Called whenever the object is opened. */
-    recmap_status (*stat)(recmap_object *object, void *context, const char *name,
-                          recmap_error *error);
+    recmap_status (*stat)(recmap_object *object, const char *name, recmap_error *error,
+                          void *context);
     /* Reads all bytes of all ranges. There are at most 128; several have at most 32 MiB together; a
      * single one may be longer. On failure, sets `failed_index` to the index of a range that could
      * not be read. */
-    recmap_status (*read)(size_t *failed_index, void *context, const recmap_object_range *ranges,
-                          size_t count, recmap_error *error);
+    recmap_status (*read)(size_t *failed_index, const recmap_object_range *ranges, size_t count,
+                          recmap_error *error, void *context);
     /* Calls `add` for each object whose name begins with `folder`, which ends with a slash; unless
      * `is_deep`, for those without another slash. Stops if `add` fails. */
-    recmap_status (*list)(void *context, const char *folder, int is_deep,
-                          recmap_status (*add)(void *names, const char *name, recmap_error *error),
-                          void *names, recmap_error *error);
+    recmap_status (*list)(const char *folder, int is_deep,
+                          recmap_status (*add)(const char *name, recmap_error *error, void *names),
+                          void *names, recmap_error *error, void *context);
     /* Called once, when nothing uses the client any more, on any thread. May be NULL. */
     void (*close)(void *context);
+    void *context; /* passed to these functions */
 } recmap_client;
 
 #define RECMAP_CLIENT_INIT                                                                         \

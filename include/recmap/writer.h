@@ -12,7 +12,7 @@ typedef struct recmap_writer_options {
     uint32_t version;                  /* RECMAP_WRITER_OPTIONS_VERSION */
     const char *index_path;            /* build an index while records are written; NULL: none */
     const recmap_index_options *index; /* ids, lifted columns and counts of that index, or
-                                          `extract`; NULL: none. Members that concern reading shards
+                                          `lift`; NULL: none. Members that concern reading shards
                                           have no effect */
     recmap_compression compression;    /* AUTO: by the end of the name, .gz or .zlib,
                                           before -00000-of-00002 if that follows */

@@ -26,7 +26,7 @@ def index_build(
     progress: _Progress,
     framing: str,
     compression: int,
-    idx_folder: str | PathLike[str] | None,
+    text_index_folder: str | PathLike[str] | None,
     storage: Any,
     memory_limit: int,
     nullable: bool,

@@ -143,7 +143,7 @@ static recmap_status read_compressed(struct session *session, recmap_error *erro
 static recmap_status take_text_index(struct session *session, recmap_error *error) {
     (void)session;
     recmap_index_options options = fixture_options();
-    options.idx_folder = other;
+    options.text_index_folder = other;
     return index_one(by_idx, data.shards[0], options, error);
 }
 
@@ -215,8 +215,7 @@ static recmap_status gather(struct session *session, recmap_error *error) {
     for (size_t i = 0; status == RECMAP_OK && i < COUNT; i++)
         expect(session, payload_holds(&recmap_batch_records(batch)[i], numbers[i]),
                "gather gave wrong bytes");
-    if (status == RECMAP_OK)
-        status = recmap_dataset_gather_range(batch, session->dataset, 50, 80, error);
+    if (status == RECMAP_OK) status = recmap_dataset_read(batch, session->dataset, 50, 80, error);
     if (status == RECMAP_OK)
         expect(session, recmap_batch_count(batch) == 80, "gather_range gave another number");
     recmap_batch_destroy(batch);

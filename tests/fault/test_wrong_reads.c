@@ -136,7 +136,7 @@ static recmap_status verify_all(const struct fixture *data, recmap_error *error)
     status = recmap_dataset_verify(&report, dataset, NULL, error);
     if (status == RECMAP_OK) {
         size_t count = recmap_report_damage_count(report);
-        const char *reason = count ? recmap_report_get_damage(report, 0).reason : "";
+        const char *reason = count ? recmap_report_damage(report, 0).reason : "";
         bool differs = strstr(reason, "differs between two reads");
         if (count) status = differs ? RECMAP_IO : RECMAP_CORRUPT;
         snprintf(error->message, sizeof error->message, "%s", reason);

@@ -36,7 +36,7 @@ static void check_numbers(const recmap_selection *selection) {
     recmap_selection *same;
     check(recmap_selection_create(&same, small_set(), numbers, count, NULL) == RECMAP_OK);
     check(recmap_selection_is_set(same) || !is_set);
-    recmap_selection_destroy(same);
+    recmap_selection_close(same);
 }
 
 static void open_file(const uint8_t *data, size_t size) {
@@ -53,7 +53,7 @@ static void open_file(const uint8_t *data, size_t size) {
     if (recmap_selection_attach(selection, small_set(), &error) == RECMAP_OK)
         check_numbers(selection);
     else check(error.message[0]);
-    recmap_selection_destroy(selection);
+    recmap_selection_close(selection);
 }
 
 static void open_corrected(const uint8_t *data, size_t size) {

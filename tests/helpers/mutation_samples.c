@@ -52,9 +52,9 @@ static const recmap_framing short_framing = {
 
 /* Finds the id in the payload's text, so that it works for every framing. A payload without an id
  * is valid and has none. */
-recmap_status samples_extract(void *context, const recmap_record *record, recmap_value *id,
-                              recmap_value *columns, size_t column_count, char *message,
-                              size_t message_capacity) {
+recmap_status samples_extract(const recmap_record *record, recmap_value *id, recmap_value *columns,
+                              size_t column_count, char *message, size_t message_capacity,
+                              void *context) {
     (void)context, (void)message, (void)message_capacity;
     const uint8_t *text = memmem(record->data, record->size, "id-", 3);
     if (!text) return RECMAP_OK;
@@ -270,7 +270,7 @@ static recmap_index_options options_of(size_t kind) {
     options.id_feature = "id";
     options.lifts = samples_lifts;
     options.lift_count = SAMPLE_LIFTS;
-    options.extract = samples_extract;
+    options.lift = samples_extract;
     options.on_bad_record = RECMAP_ON_BAD_RECORD_SKIP;
     options.thread_count = 1;
     return options;

@@ -49,8 +49,8 @@ const struct sample_file *samples_find(const char *name);
 const char *samples_framing(size_t kind);
 
 /* Gives the id and the columns of a record of any set. */
-recmap_status samples_extract(void *context, const recmap_record *record, recmap_value *id,
-                              recmap_value *columns, size_t column_count, char *message,
-                              size_t message_capacity);
+recmap_status samples_extract(const recmap_record *record, recmap_value *id, recmap_value *columns,
+                              size_t column_count, char *message, size_t message_capacity,
+                              void *context);
 
 #endif

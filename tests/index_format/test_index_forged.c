@@ -192,8 +192,7 @@ static void read_records(recmap_dataset *dataset, struct rng *random) {
         recmap_record_release(&record);
     }
     uint64_t first = rng_below(random, all + 1);
-    if (is_ok(recmap_dataset_gather_range(batch, dataset, first, (size_t)(all - first), &error),
-              &error))
+    if (is_ok(recmap_dataset_read(batch, dataset, first, (size_t)(all - first), &error), &error))
         for (size_t i = 0; i < recmap_batch_count(batch); i++)
             touch(recmap_batch_records(batch)[i].data, recmap_batch_records(batch)[i].size);
     for (uint64_t i = 0; i < all; i += 7) {

@@ -175,8 +175,7 @@ static void gather_records(struct use *use, recmap_batch *batch) {
         check_batch(use, batch, false);
     }
     uint64_t first = rng_below(&use->random, use->count + 1);
-    if (is_ok(recmap_dataset_gather_range(batch, use->dataset, first, (size_t)(use->count - first),
-                                          &error),
+    if (is_ok(recmap_dataset_read(batch, use->dataset, first, (size_t)(use->count - first), &error),
               &error))
         check_batch(use, batch, false);
 }
@@ -359,7 +358,7 @@ static void check_counts(const recmap_counts *counts) {
     uint64_t values[RECORDS_MAX], total = 0, count = recmap_counts_record_count(counts);
     for (uint64_t first = 0; first < count; first += RECORDS_MAX) {
         size_t here = (size_t)(count - first < RECORDS_MAX ? count - first : RECORDS_MAX);
-        require(recmap_counts_run(values, counts, first, here, &error) == RECMAP_OK, "no counts");
+        require(recmap_counts_read(values, counts, first, here, &error) == RECMAP_OK, "no counts");
         for (size_t i = 0; i < here; i++) {
             require(values[i] <= RECMAP_COUNTS_MAX - total, "counts exceed the limit");
             total += values[i];
@@ -395,7 +394,7 @@ static void merge(const char *path) {
     options.lift_count = SAMPLE_LIFTS;
     options.counted_features = samples_counted;
     options.counted_feature_count = SAMPLE_COUNTED;
-    options.extract = samples_extract;
+    options.lift = samples_extract;
     require(recmap_index_builder_create(&builder, "out.rmx", &options, &error) == RECMAP_OK,
             "no builder");
     bool is_built = is_ok(recmap_index_builder_add_index(builder, path, &error), &error) &&
@@ -439,7 +438,7 @@ static void use_index(const char *path, uint64_t seed) {
     use.random = (struct rng){seed + 1};
     use.options = (recmap_dataset_options)RECMAP_DATASET_OPTIONS_INIT;
     use.options.check = rng_one_in(&use.random, 4) ? RECMAP_CHECK_HEADER : RECMAP_CHECK_DATA;
-    use.options.extract = samples_extract;
+    use.options.lift = samples_extract;
     if (rng_one_in(&use.random, 4)) merge(path);
     for (int turn = 0; turn < TURNS; turn++) {
         if (turn) use.options.access = seed % 2 ? RECMAP_ACCESS_READ : RECMAP_ACCESS_DIRECT;

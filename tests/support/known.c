@@ -178,7 +178,7 @@ static void assert_range(const struct known *set, recmap_dataset *dataset, recma
     recmap_error error = RECMAP_ERROR_INIT;
     uint64_t first = rng_below(random, set->count + 1);
     size_t count = (size_t)rng_below(random, set->count - first + 1);
-    ASSERT_OK(recmap_dataset_gather_range(batch, dataset, first, count, &error), &error);
+    ASSERT_OK(recmap_dataset_read(batch, dataset, first, count, &error), &error);
     if (recmap_batch_count(batch) != count) abort();
     for (size_t i = 0; i < count; i++) assert_is(set, &recmap_batch_records(batch)[i], first + i);
 }
@@ -272,8 +272,8 @@ void known_assert_counts(const struct known *set, recmap_dataset *dataset) {
     for (uint64_t i = 0; i < set->count; i++) {
         const struct known_record *due = &set->records[i];
         uint64_t label, word;
-        ASSERT_OK(recmap_counts_run(&label, labels, i, 1, &error), &error);
-        ASSERT_OK(recmap_counts_run(&word, words, i, 1, &error), &error);
+        ASSERT_OK(recmap_counts_read(&label, labels, i, 1, &error), &error);
+        ASSERT_OK(recmap_counts_read(&word, words, i, 1, &error), &error);
         assert_int_equal(label, due->has_label);
         assert_int_equal(word, due->has_word ? strlen(due->word) : 0);
     }

@@ -90,7 +90,7 @@ static recmap_status import_line(struct import_job *job, const struct line_reade
     job->done.record_count++;
     job->done.bytes_done += reader->size;
     bool is_shown = job->done.bytes_total && job->done.record_count % 256 == 0;
-    if (is_shown && progress_bar_report(&job->progress, &job->done)) return interrupt_fail(error);
+    if (is_shown && progress_bar_report(&job->done, &job->progress)) return interrupt_fail(error);
     return RECMAP_OK;
 }
 

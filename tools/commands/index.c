@@ -201,7 +201,7 @@ static int set_option(struct index_job *job, int option) {
     case OPTION_ON_BAD_RECORD: return set_on_bad_record(job, optarg);
     case OPTION_MEMORY_LIMIT: return set_memory_limit(job, optarg);
     case OPTION_FRAMING: return set_framing(job, optarg);
-    case OPTION_FROM_IDX: job->options.idx_folder = optarg; return 0;
+    case OPTION_FROM_IDX: job->options.text_index_folder = optarg; return 0;
     case OPTION_COMPRESSION: return set_compression(job, optarg);
     case OPTION_SPLIT: job->split = optarg; return 0;
     case OPTION_SETS: return set_sets(job, optarg);

@@ -53,7 +53,8 @@ static recmap_status draw(uint64_t *positions, uint64_t size, uint64_t count, ui
                           recmap_error *error) {
     recmap_order *order = NULL;
     recmap_status status = recmap_order_shuffled(&order, count, seed, error);
-    if (status == RECMAP_OK) status = recmap_order_run(positions, order, 0, 0, (size_t)size, error);
+    if (status == RECMAP_OK)
+        status = recmap_order_read(positions, order, 0, 0, (size_t)size, error);
     recmap_order_release(order);
     if (size) qsort(positions, (size_t)size, sizeof *positions, compare_numbers);
     return status;

@@ -42,7 +42,7 @@ static void print_damage(const recmap_damage *damage) {
 static bool is_without_shards(const recmap_report *report, const recmap_dataset_info *info) {
     size_t count = recmap_report_damage_count(report);
     for (size_t i = 0; i < count; i++)
-        if (recmap_report_get_damage(report, i).length) return false;
+        if (recmap_report_damage(report, i).length) return false;
     return count && count == info->shard_count && !recmap_report_record_count(report);
 }
 
@@ -73,7 +73,7 @@ static void print_human(const recmap_report *report, const recmap_dataset *datas
     const recmap_dataset_info *info = recmap_dataset_get_info(dataset);
     size_t count = recmap_report_damage_count(report);
     for (size_t i = 0; i < count; i++) {
-        recmap_damage damage = recmap_report_get_damage(report, i);
+        recmap_damage damage = recmap_report_damage(report, i);
         print_damage(&damage);
     }
     print_safe(stdout, path);

@@ -48,7 +48,7 @@ static void keep_name(struct writing *writing, const recmap_example_part *part) 
     name[part->name_size] = 0;
 }
 
-static recmap_status write_part(void *context, const recmap_example_part *part) {
+static recmap_status write_part(const recmap_example_part *part, void *context) {
     struct writing *writing = context;
     if (part->name_size != writing->name_size ||
         memcmp(part->name, writing->name, part->name_size) != 0) {

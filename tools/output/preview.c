@@ -100,7 +100,7 @@ static void print_step(struct preview *preview, const recmap_example_part *part)
     fprintf(preview->stream, "... (%zu steps)\n", preview->step_count);
 }
 
-static recmap_status print_part(void *context, const recmap_example_part *part) {
+static recmap_status print_part(const recmap_example_part *part, void *context) {
     struct preview *preview = context;
     switch (part->kind) {
     case RECMAP_EXAMPLE_PART_FEATURE: print_feature(preview, part, ""); break;
@@ -110,7 +110,7 @@ static recmap_status print_part(void *context, const recmap_example_part *part) 
     return RECMAP_OK;
 }
 
-static recmap_status look_at_part(void *context, const recmap_example_part *part) {
+static recmap_status look_at_part(const recmap_example_part *part, void *context) {
     struct preview *preview = context;
     preview->part_count++;
     if (part->kind == RECMAP_EXAMPLE_PART_LIST) preview->has_lists = true;

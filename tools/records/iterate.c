@@ -52,7 +52,7 @@ static bool is_cancelled(const struct iteration *iteration) {
     recmap_progress progress = {.bytes_done = iteration->bytes_visited,
                                 .bytes_total = (uint64_t)(mean * (double)iteration->count),
                                 .record_count = iteration->records_visited};
-    return iteration->report(iteration->report_context, &progress) != 0;
+    return iteration->report(&progress, iteration->report_context) != 0;
 }
 
 static recmap_status visit_numbers(struct iteration *iteration, const uint64_t *numbers,

@@ -92,7 +92,7 @@ static recmap_status check_items(struct view_report *report, const struct view *
     interrupt_watch();
     for (uint64_t i = 0; status == RECMAP_OK && i < view->count; i++) {
         recmap_progress done = {.bytes_done = i, .bytes_total = view->count, .record_count = i};
-        if (i % 256 == 0 && progress_bar_report(&progress, &done)) status = interrupt_fail(error);
+        if (i % 256 == 0 && progress_bar_report(&done, &progress)) status = interrupt_fail(error);
         else status = check_item(report, view, i, error);
     }
     progress_bar_clear(&progress);

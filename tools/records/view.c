@@ -46,7 +46,7 @@ void view_close(struct view *view) {
     free(view->chosen);
     free(view->sorted);
     free(view->found_path);
-    recmap_selection_destroy(view->selection);
+    recmap_selection_close(view->selection);
     recmap_dataset_close(view->dataset);
 }
 

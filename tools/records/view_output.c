@@ -127,7 +127,7 @@ recmap_status view_output_save(const struct view *view, const char *path, uint64
         recmap_selection_create(&selection, view->dataset, numbers, (size_t)view->count, error);
     free(numbers);
     if (status == RECMAP_OK) status = recmap_selection_save(selection, path, error);
-    recmap_selection_destroy(selection);
+    recmap_selection_close(selection);
     if (status == RECMAP_OK)
         message("%s: %" PRIu64 " of %" PRIu64 " records", path, view->count, total);
     return status;

@@ -96,7 +96,7 @@ struct visit {
     recmap_error *error;
 };
 
-static recmap_status visit_part(void *context, const recmap_example_part *part) {
+static recmap_status visit_part(const recmap_example_part *part, void *context) {
     struct visit *visit = context;
     bool is_full;
     struct feature_values *item = find_or_add(visit->features, part, &is_full);

@@ -130,13 +130,13 @@ static void write_values(struct record_page *page, const recmap_example_part *pa
         html_format(html, "<div class=\"note\">… (%zu values)</div>", part->count);
 }
 
-static recmap_status learn_shape(void *context, const recmap_example_part *part) {
+static recmap_status learn_shape(const recmap_example_part *part, void *context) {
     struct record_page *page = context;
     array_shape_add(&page->shape, part);
     return RECMAP_OK;
 }
 
-static recmap_status write_part(void *context, const recmap_example_part *part) {
+static recmap_status write_part(const recmap_example_part *part, void *context) {
     struct record_page *page = context;
     bool is_step = part->kind == RECMAP_EXAMPLE_PART_STEP;
     page->steps = is_step ? page->steps + 1 : 0;
@@ -228,7 +228,7 @@ static recmap_status write_random(struct record_page *page, const struct view *v
     size_t count = view->count < RANDOM_COUNT ? (size_t)view->count : RANDOM_COUNT;
     recmap_order *order = NULL;
     recmap_status status = recmap_order_shuffled(&order, view->count, 0, error);
-    if (status == RECMAP_OK) status = recmap_order_run(positions, order, 0, 0, count, error);
+    if (status == RECMAP_OK) status = recmap_order_read(positions, order, 0, 0, count, error);
     recmap_order_release(order);
     for (size_t i = 0; status == RECMAP_OK && i < count; i++)
         status = write_record(page, view, "random", positions[i], error);

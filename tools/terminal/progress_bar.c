@@ -68,7 +68,7 @@ static void tell_wait(struct progress_bar *progress, const recmap_progress *repo
     progress->has_told_wait = true;
 }
 
-int progress_bar_report(void *context, const recmap_progress *report) {
+int progress_bar_report(const recmap_progress *report, void *context) {
     struct progress_bar *progress = context;
     double now = progress_now();
     if (report->is_waiting) tell_wait(progress, report);

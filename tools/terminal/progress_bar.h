@@ -22,7 +22,7 @@ struct progress_bar progress_bar_start(const char *label);
 /* A recmap_progress_fn; the context is a struct progress_bar. Draws the bar at most ten times a
  * second, says once that another append is awaited, and cancels the operation after an interrupt.
  */
-int progress_bar_report(void *context, const recmap_progress *report);
+int progress_bar_report(const recmap_progress *report, void *context);
 
 /* Erases the bar before other messages are printed. */
 void progress_bar_clear(struct progress_bar *progress);

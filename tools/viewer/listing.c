@@ -55,7 +55,7 @@ recmap_status listing_read(uint64_t *numbers, const struct listing *listing, uin
                            size_t count, recmap_error *error) {
     if (listing->order)
         RETURN_IF_FAILED(
-            recmap_order_run(numbers, listing->order, listing->epoch, first, count, error));
+            recmap_order_read(numbers, listing->order, listing->epoch, first, count, error));
     for (size_t i = 0; i < count; i++) {
         uint64_t position = listing->order ? numbers[i] : first + i;
         if (listing->matches) position = match_set_select(listing->matches, position);

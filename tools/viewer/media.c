@@ -18,7 +18,7 @@ struct value_search {
     struct array_shape shape;
 };
 
-static recmap_status search_part(void *context, const recmap_example_part *part) {
+static recmap_status search_part(const recmap_example_part *part, void *context) {
     struct value_search *search = context;
     array_shape_add(&search->shape, part);
     if (search->part_count++ == search->part && part->bytes && search->value < part->count)

@@ -48,14 +48,14 @@ static void write_numbers(struct page_json *json, const recmap_example_part *par
     if (part->count > NUMBERS_MAX) page_json_format(json, ", … (%zu values)", part->count);
 }
 
-static recmap_status learn_shape(void *context, const recmap_example_part *part) {
+static recmap_status learn_shape(const recmap_example_part *part, void *context) {
     struct line *line = context;
     array_shape_add(&line->shape, part);
     return RECMAP_OK;
 }
 
 /* Steps of feature lists are left out: their list says how many there are. */
-static recmap_status write_part(void *context, const recmap_example_part *part) {
+static recmap_status write_part(const recmap_example_part *part, void *context) {
     struct line *line = context;
     struct page_json *json = line->json;
     if (part->kind == RECMAP_EXAMPLE_PART_STEP || ++line->features > FEATURES_MAX) return RECMAP_OK;

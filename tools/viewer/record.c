@@ -84,7 +84,7 @@ struct record_writer {
     bool is_cut;       /* some parts are left out */
 };
 
-static recmap_status learn_shape(void *context, const recmap_example_part *part) {
+static recmap_status learn_shape(const recmap_example_part *part, void *context) {
     struct record_writer *writer = context;
     array_shape_add(&writer->shape, part);
     writer->part_count++;
@@ -131,7 +131,7 @@ static const char *type_name(recmap_type type) {
 
 /* Writes one feature of the record. Records may have any number of features, so those beyond a
  * limit are left out, and the reply says that it was cut. */
-static recmap_status write_part(void *context, const recmap_example_part *part) {
+static recmap_status write_part(const recmap_example_part *part, void *context) {
     struct record_writer *writer = context;
     struct page_json *json = writer->json;
     size_t index = writer->part_count++;

@@ -180,7 +180,7 @@ def write_index(
                 progress=progress,
                 framing=options.framing,
                 compression=options.compression_code,
-                idx_folder=options.from_idx,
+                text_index_folder=options.from_idx,
                 storage=created_storage(options.storage, shards),
                 memory_limit=options.memory_limit,
                 nullable=options.missing_values == "null",

@@ -13,7 +13,7 @@ static int tell(PyObject *callable, const recmap_progress *progress) {
     return !result;
 }
 
-int progress_report(void *context, const recmap_progress *progress) {
+int progress_report(const recmap_progress *progress, void *context) {
     struct progress_call *call = context;
     if (call->is_stopped) return 1;
     PyEval_RestoreThread(call->thread);

@@ -17,6 +17,6 @@ struct progress_call {
     { NULL, NULL, 0 }
 
 /* A recmap_progress_fn whose context is a progress_call. */
-int progress_report(void *context, const recmap_progress *progress);
+int progress_report(const recmap_progress *progress, void *context);
 
 #endif

@@ -315,7 +315,7 @@ PyObject *batch_failures(PyObject *batch, PyObject *unused) {
     size_t count = recmap_columns_failure_count(columns);
     PyObject *list = PyList_New((Py_ssize_t)count);
     for (size_t i = 0; list && i < count; i++) {
-        recmap_failure failure = recmap_columns_get_failure(columns, i);
+        recmap_failure failure = recmap_columns_failure(columns, i);
         PyObject *offset = failure.offset == RECMAP_NO_OFFSET
                                ? Py_BuildValue("")
                                : PyLong_FromUnsignedLongLong(failure.offset);

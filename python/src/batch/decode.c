@@ -60,7 +60,7 @@ static int add_step(struct decoding *decoding, const recmap_example_part *part) 
 }
 
 /* A recmap_example_visit_fn. CANCELLED with an exception set if one was raised. */
-static recmap_status add_part(void *context, const recmap_example_part *part) {
+static recmap_status add_part(const recmap_example_part *part, void *context) {
     struct decoding *decoding = context;
     int added = 0;
     switch (part->kind) {

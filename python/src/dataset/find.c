@@ -24,7 +24,7 @@ struct search {
     { NULL, NULL, ARRAY_VIEW_INIT, NULL, NULL, 0 }
 
 /* The first position of a record in the view, or -1. */
-static int64_t position_of(void *context, uint64_t number) {
+static int64_t position_of(uint64_t number, void *context) {
     const struct search *search = context;
     const struct dataset_object *dataset = search->dataset;
     if (search->positions.data) return ((const int64_t *)search->positions.data)[number];

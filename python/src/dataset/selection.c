@@ -78,7 +78,7 @@ PyObject *dataset_save_selection(PyObject *object, PyObject *arguments) {
         status = recmap_selection_create(&selection, handle->dataset, numbers.data, numbers.count,
                                          &error);
         if (status == RECMAP_OK) status = recmap_selection_save(selection, name, &error);
-        recmap_selection_destroy(selection);
+        recmap_selection_close(selection);
         Py_END_ALLOW_THREADS
         handle_release(handle);
         if (status != RECMAP_OK) raise_error(&error);
@@ -114,7 +114,7 @@ PyObject *dataset_read_selection(PyObject *object, PyObject *argument) {
     handle_release(handle);
     Py_DECREF(path);
     PyObject *numbers = status == RECMAP_OK ? bytes_of(selection) : raise_error(&error);
-    recmap_selection_destroy(selection);
+    recmap_selection_close(selection);
     return numbers;
 }
 
@@ -137,6 +137,6 @@ PyObject *selection_index_path(PyObject *module, PyObject *arguments) {
     Py_DECREF(path);
     if (status != RECMAP_OK) result = raise_error(&error);
     else result = PyUnicode_DecodeFSDefault(recmap_selection_index_path(selection));
-    recmap_selection_destroy(selection);
+    recmap_selection_close(selection);
     return result;
 }

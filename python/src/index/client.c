@@ -134,8 +134,8 @@ static recmap_status take_exception(recmap_error *error) {
 
 /* ---- The functions of a client. */
 
-static recmap_status stat_object(recmap_object *object, void *client, const char *name,
-                                 recmap_error *error) {
+static recmap_status stat_object(recmap_object *object, const char *name, recmap_error *error,
+                                 void *client) {
     PyGILState_STATE state;
     if (!start_call(&state, error)) return RECMAP_CANCELLED;
     PyObject *reply = PyErr_Occurred() ? NULL : PyObject_CallMethod(client, "stat", "s", name);
@@ -208,9 +208,8 @@ static recmap_status take_replies(size_t *failed_index, PyObject *replies,
     return status;
 }
 
-static recmap_status read_objects(size_t *failed_index, void *client,
-                                  const recmap_object_range *ranges, size_t count,
-                                  recmap_error *error) {
+static recmap_status read_objects(size_t *failed_index, const recmap_object_range *ranges,
+                                  size_t count, recmap_error *error, void *client) {
     PyGILState_STATE state;
     if (!start_call(&state, error)) return RECMAP_CANCELLED;
     PyObject *list = PyErr_Occurred() ? NULL : list_ranges(ranges, count);
@@ -222,7 +221,7 @@ static recmap_status read_objects(size_t *failed_index, void *client,
     return status;
 }
 
-typedef recmap_status (*add_name_fn)(void *names, const char *name, recmap_error *error);
+typedef recmap_status (*add_name_fn)(const char *name, recmap_error *error, void *names);
 
 static recmap_status add_names(PyObject *list, add_name_fn add, void *names, recmap_error *error) {
     Py_ssize_t count = PySequence_Size(list);
@@ -230,15 +229,15 @@ static recmap_status add_names(PyObject *list, add_name_fn add, void *names, rec
     for (Py_ssize_t i = 0; status == RECMAP_OK && i < count; i++) {
         PyObject *name = PySequence_GetItem(list, i);
         PyObject *bytes = name ? PyUnicode_EncodeFSDefault(name) : NULL;
-        status = bytes ? add(names, PyBytes_AsString(bytes), error) : take_exception(error);
+        status = bytes ? add(PyBytes_AsString(bytes), error, names) : take_exception(error);
         Py_XDECREF(name);
         Py_XDECREF(bytes);
     }
     return status;
 }
 
-static recmap_status list_objects(void *client, const char *folder, int is_deep, add_name_fn add,
-                                  void *names, recmap_error *error) {
+static recmap_status list_objects(const char *folder, int is_deep, add_name_fn add, void *names,
+                                  recmap_error *error, void *client) {
     PyGILState_STATE state;
     if (!start_call(&state, error)) return RECMAP_CANCELLED;
     PyObject *list = PyErr_Occurred() ? NULL

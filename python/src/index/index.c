@@ -161,16 +161,32 @@ PyObject *framing_load(PyObject *module, PyObject *object) {
 }
 
 /* index_build(path, indexes, shards, id, lifts, counted features, skip_corrupt, threads, guard,
- *             progress, framing, compression, idx_folder or None, storage or None, memory limit,
- *             whether lifted values may be null, whether shards are read instead of mapped,
- *             whether to inherit ids, columns and counts, whether the index will be merged) */
+ *             progress, framing, compression, text_index_folder or None, storage or None, memory
+ * limit, whether lifted values may be null, whether shards are read instead of mapped, whether to
+ * inherit ids, columns and counts, whether the index will be merged) */
 PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords) {
-    static char *names[] = {"path",     "indexes",      "shards",     "id",      "lift",
-                            "count",    "skip_corrupt", "threads",    "guard",   "progress",
-                            "framing",  "compression",  "idx_folder", "storage", "memory_limit",
-                            "nullable", "reads_shards", "inherits",   "is_part", NULL};
+    static char *names[] = {"path",
+                            "indexes",
+                            "shards",
+                            "id",
+                            "lift",
+                            "count",
+                            "skip_corrupt",
+                            "threads",
+                            "guard",
+                            "progress",
+                            "framing",
+                            "compression",
+                            "text_index_folder",
+                            "storage",
+                            "memory_limit",
+                            "nullable",
+                            "reads_shards",
+                            "inherits",
+                            "is_part",
+                            NULL};
     (void)module;
-    PyObject *path = NULL, *indexes, *shards, *idx_folder = NULL;
+    PyObject *path = NULL, *indexes, *shards, *text_index_folder = NULL;
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     struct progress_call progress = PROGRESS_CALL_INIT;
     struct lift_list lifts = {NULL, 0};
@@ -180,7 +196,7 @@ PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords)
             arguments, keywords, "O&OOzO&O&pO&pOsiO&O&O&pppp:index_build", names, take_path, &path,
             &indexes, &shards, &options.id_feature, take_lifts, &lifts, take_counted, &counted,
             &skips, take_unsigned, &options.thread_count, &options.guard, &progress.callable,
-            &options.framing, &compression, take_path_or_none, &idx_folder, take_storage,
+            &options.framing, &compression, take_path_or_none, &text_index_folder, take_storage,
             &options.storage, take_uint64, &options.memory_limit, &is_nullable,
             &options.reads_shards, &options.inherits, &options.is_part)) {
         return NULL;
@@ -192,11 +208,11 @@ PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords)
     options.lift_count = lifts.count;
     options.counted_features = counted.features;
     options.counted_feature_count = counted.count;
-    options.idx_folder = idx_folder ? PyBytes_AsString(idx_folder) : NULL;
+    options.text_index_folder = text_index_folder ? PyBytes_AsString(text_index_folder) : NULL;
     PyObject *summary = build(PyBytes_AsString(path), indexes, shards, &options, &progress);
     lift_list_deinit(&lifts);
     counted_list_deinit(&counted);
-    Py_XDECREF(idx_folder);
+    Py_XDECREF(text_index_folder);
     Py_DECREF(path);
     return summary;
 }

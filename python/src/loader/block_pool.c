@@ -84,7 +84,7 @@ static struct block *create_ordinary(size_t size, unsigned bits) {
     return NULL;
 }
 
-static void *allocate(void *context, size_t size) {
+static void *allocate(size_t size, void *context) {
     struct pool *pool = context;
     unsigned bits = bits_of(size);
     struct block *block = NULL;
@@ -110,7 +110,7 @@ static void free_block(struct block *block) {
 }
 
 /* Once the object is gone, so are the loader's threads, and the GIL may be waited for. */
-static void release(void *context, void *memory, size_t size) {
+static void release(void *memory, size_t size, void *context) {
     struct pool *pool = context;
     (void)size;
     if (pool->process != getpid()) return;

@@ -439,8 +439,8 @@ static PyObject *statistics(PyObject *object, PyObject *unused) {
         recmap_loader_get_statistics(&found, ((struct loader_object *)object)->loader, &error);
     if (status != RECMAP_OK) return raise_error(&error);
     const recmap_dataset *dataset = ((struct loader_object *)object)->handle->dataset;
-    recmap_cache_statistics cache = recmap_dataset_get_cache_statistics(dataset);
-    recmap_span_statistics spans = recmap_dataset_get_span_statistics(dataset);
+    recmap_cache_statistics cache = recmap_dataset_cache_statistics(dataset);
+    recmap_span_statistics spans = recmap_dataset_span_statistics(dataset);
     return Py_BuildValue(
         "{sKsKsKsKsKsKsKsKsKsKsKsKsKsKsIsI}", "batches", (unsigned long long)found.batch_count,
         "fill_ns", (unsigned long long)found.fill_ns, "parse_ns",

@@ -51,7 +51,7 @@ static PyObject *run(PyObject *object, PyObject *arguments) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status;
     Py_BEGIN_ALLOW_THREADS
-    status = recmap_counts_run(values.data, counts_of(object), first, values.count, &error);
+    status = recmap_counts_read(values.data, counts_of(object), first, values.count, &error);
     Py_END_ALLOW_THREADS
     array_release(&values);
     if (status != RECMAP_OK) return raise_error(&error);

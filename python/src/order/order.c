@@ -283,8 +283,8 @@ static int run_pieces(uint64_t *numbers, const recmap_order *order, uint64_t epo
         recmap_error error = RECMAP_ERROR_INIT;
         struct signal_check check;
         signals_start(&check);
-        recmap_status status = recmap_order_run(numbers + done, order, epoch, first + done,
-                                                min_size(count - done, PIECE), &error);
+        recmap_status status = recmap_order_read(numbers + done, order, epoch, first + done,
+                                                 min_size(count - done, PIECE), &error);
         signals_stop(&check);
         if (end_piece(status, &error) < 0) return -1;
         done += PIECE;

@@ -21,7 +21,7 @@ recmap_status annotation_report(recmap_annotation *annotation, uint64_t done, ui
                                 uint64_t row_count, recmap_error *error) {
     annotation->reported = (recmap_progress){done, total, row_count, annotation->path, 0};
     if (!annotation->progress ||
-        !annotation->progress(annotation->progress_context, &annotation->reported))
+        !annotation->progress(&annotation->reported, annotation->progress_context))
         return RECMAP_OK;
     return fail(error, RECMAP_CANCELLED, "cancelled");
 }
@@ -31,7 +31,7 @@ int annotation_ask(void *context) {
     uint64_t now = clock_ns();
     if (now - annotation->asked_ns < PROGRESS_NS) return 0;
     annotation->asked_ns = now;
-    return annotation->progress(annotation->progress_context, &annotation->reported);
+    return annotation->progress(&annotation->reported, annotation->progress_context);
 }
 
 /* The lock makes annotations and appends wait for each other: two that start from the same index
@@ -42,7 +42,7 @@ static recmap_status lock_index(recmap_annotation *annotation, recmap_error *err
         RETURN_IF_FAILED(lock_file_try(&annotation->lock, &is_held, annotation->path, error));
         if (is_held) break;
         recmap_progress progress = {.path = annotation->path, .is_waiting = 1};
-        if (annotation->progress && annotation->progress(annotation->progress_context, &progress))
+        if (annotation->progress && annotation->progress(&progress, annotation->progress_context))
             return fail(error, RECMAP_CANCELLED, "cancelled while waiting for another writer");
         lock_file_pause();
     }

@@ -92,7 +92,7 @@ static recmap_status lift_records(struct lift *lift, recmap_error *error) {
         size_t here = (size_t)min_u64(count - first, GROUP_RECORDS);
         RETURN_IF_FAILED(annotation_report(lift->annotation, lift->bytes_done,
                                            dataset->info.byte_count, first, error));
-        RETURN_IF_FAILED(recmap_dataset_gather_range(lift->batch, dataset, first, here, error));
+        RETURN_IF_FAILED(recmap_dataset_read(lift->batch, dataset, first, here, error));
         RETURN_IF_FAILED(lift_batch(lift, error));
     }
     return RECMAP_OK;

@@ -689,8 +689,8 @@ recmap_status recmap_dataset_gather(recmap_batch *batch, recmap_dataset *dataset
     return dataset_gather_here(batch, dataset, numbers, count, error);
 }
 
-recmap_status recmap_dataset_gather_range(recmap_batch *batch, recmap_dataset *dataset,
-                                          uint64_t first, size_t count, recmap_error *error) {
+recmap_status recmap_dataset_read(recmap_batch *batch, recmap_dataset *dataset, uint64_t first,
+                                  size_t count, recmap_error *error) {
     recmap_batch_clear(batch);
     RETURN_IF_FAILED(dataset_check_range(dataset, first, count, error));
     struct fill_request request = {.first = first, .count = count};

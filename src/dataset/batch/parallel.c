@@ -124,7 +124,7 @@ static bool read_part(struct parallel_fill *fill, size_t index, bool is_caller) 
     recmap_status status =
         request->numbers
             ? recmap_dataset_gather(part, fill->dataset, request->numbers + begin, count, NULL)
-            : recmap_dataset_gather_range(part, fill->dataset, request->first + begin, count, NULL);
+            : recmap_dataset_read(part, fill->dataset, request->first + begin, count, NULL);
     if (status != RECMAP_OK) return false;
     if (!request->parser) return true;
     columns_set_interrupt(part->columns, &part->interrupt);

@@ -452,7 +452,7 @@ static int ask_progress(void *context) {
     if (now - asked->asked_ns < PROGRESS_NS) return 0;
     asked->asked_ns = now;
     recmap_progress progress = {.path = asked->path};
-    return asked->options->progress(asked->options->progress_context, &progress);
+    return asked->options->progress(&progress, asked->options->progress_context);
 }
 
 static recmap_status verify_or_stop(struct verification *verification,
@@ -510,7 +510,7 @@ size_t recmap_report_damage_count(const recmap_report *report) {
     return report->count;
 }
 
-recmap_damage recmap_report_get_damage(const recmap_report *report, size_t damage_index) {
+recmap_damage recmap_report_damage(const recmap_report *report, size_t damage_index) {
     const struct finding *finding = &report->findings[damage_index];
     return (recmap_damage){
         .shard_index = finding->shard_index,
@@ -534,7 +534,7 @@ recmap_status recmap_report_to_json(recmap_text *text, const recmap_report *repo
     json_key(&json, "damage");
     json_open(&json, '[');
     for (size_t i = 0; i < report->count; i++) {
-        recmap_damage damage = recmap_report_get_damage(report, i);
+        recmap_damage damage = recmap_report_damage(report, i);
         damage_write_json(&json, &damage);
     }
     json_close(&json, ']');

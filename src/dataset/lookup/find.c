@@ -19,9 +19,8 @@ recmap_status dataset_check_can_find(const recmap_dataset *dataset, const recmap
                                "build it with ");
     } else {
         fail(error, RECMAP_INVALID, "the ids of this index were read by a callback");
-        fail_advise(error,
-                    "open the data set with the same callback (options.extract, only in C), or "
-                    "index the shards again with `recmap index --id FEATURE`");
+        fail_advise(error, "open the data set with the same callback (options.lift, only in C), or "
+                           "index the shards again with `recmap index --id FEATURE`");
     }
     fail_file(error, path);
     return RECMAP_INVALID;

@@ -65,7 +65,7 @@ static uint64_t hash_range(const struct id_lookup *lookup) {
 
 static int64_t position_of(const struct id_lookup *lookup, uint64_t number) {
     uint64_t whole = lookup->first_record + number;
-    return lookup->position ? lookup->position(lookup->position_context, whole) : (int64_t)whole;
+    return lookup->position ? lookup->position(whole, lookup->position_context) : (int64_t)whole;
 }
 
 static bool is_lower(int64_t position, int64_t other) {

@@ -35,12 +35,11 @@ static void fill_info(recmap_dataset *dataset) {
 static recmap_status prepare_ids(recmap_dataset *dataset, const recmap_dataset_options *options,
                                  recmap_error *error) {
     const struct manifest *manifest = index_manifest(dataset->index);
-    if (!manifest->id_name || (manifest->extracted_by_caller && !options->extract))
-        return RECMAP_OK;
+    if (!manifest->id_name || (manifest->extracted_by_caller && !options->lift)) return RECMAP_OK;
     recmap_index_options extraction = RECMAP_INDEX_OPTIONS_INIT;
     extraction.id_feature = manifest->id_name;
-    extraction.extract = manifest->extracted_by_caller ? options->extract : NULL;
-    extraction.extract_context = options->extract_context;
+    extraction.lift = manifest->extracted_by_caller ? options->lift : NULL;
+    extraction.lift_context = options->lift_context;
     return extractor_create(&dataset->extractor, &extraction, error);
 }
 
@@ -406,20 +405,19 @@ static void add_span_statistics(recmap_span_statistics *total, recmap_span_stati
     total->held_size += added.held_size;
 }
 
-recmap_span_statistics recmap_dataset_get_span_statistics(const recmap_dataset *dataset) {
+recmap_span_statistics recmap_dataset_span_statistics(const recmap_dataset *dataset) {
     if (!dataset->part_count) return shard_cache_span_statistics(dataset->shards);
     recmap_span_statistics total = {0};
     for (size_t i = 0; i < dataset->part_count; i++)
-        add_span_statistics(&total, recmap_dataset_get_span_statistics(dataset->parts[i].dataset));
+        add_span_statistics(&total, recmap_dataset_span_statistics(dataset->parts[i].dataset));
     return total;
 }
 
-recmap_cache_statistics recmap_dataset_get_cache_statistics(const recmap_dataset *dataset) {
+recmap_cache_statistics recmap_dataset_cache_statistics(const recmap_dataset *dataset) {
     if (!dataset->part_count) return shard_cache_disk_statistics(dataset->shards);
     recmap_cache_statistics total = {0, 0};
     for (size_t i = 0; i < dataset->part_count; i++) {
-        recmap_cache_statistics part =
-            recmap_dataset_get_cache_statistics(dataset->parts[i].dataset);
+        recmap_cache_statistics part = recmap_dataset_cache_statistics(dataset->parts[i].dataset);
         total.hit_count += part.hit_count;
         total.miss_count += part.miss_count;
     }

@@ -50,7 +50,7 @@ static void update_number(XXH3_state_t *state, uint64_t number) {
 }
 
 /* Sizes separate values and parts, so that different values never give the same bytes. */
-static recmap_status hash_part(void *context, const recmap_example_part *part) {
+static recmap_status hash_part(const recmap_example_part *part, void *context) {
     struct duplicate_search *search = context;
     if (part->name_size != search->feature_size ||
         memcmp(part->name, search->feature, part->name_size) != 0)
@@ -100,7 +100,7 @@ static recmap_status report(const struct duplicate_search *search, uint64_t done
     recmap_progress progress = {.bytes_done = search->bytes_done,
                                 .bytes_total = (uint64_t)(mean * (double)count),
                                 .record_count = done};
-    if (!search->progress || !search->progress(search->progress_context, &progress))
+    if (!search->progress || !search->progress(&progress, search->progress_context))
         return RECMAP_OK;
     return fail(error, RECMAP_CANCELLED, "cancelled");
 }
@@ -150,7 +150,7 @@ static int ask_progress(void *context) {
     recmap_progress progress = {.bytes_done = search->bytes_done,
                                 .bytes_total = search->bytes_done,
                                 .record_count = search->hash_count};
-    return search->progress(search->progress_context, &progress);
+    return search->progress(&progress, search->progress_context);
 }
 
 static recmap_status sort_hashes(struct duplicate_search *search, recmap_error *error) {

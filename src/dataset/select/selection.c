@@ -41,7 +41,7 @@ struct recmap_selection {
     size_t packed_size;
 };
 
-void recmap_selection_destroy(recmap_selection *selection) {
+void recmap_selection_close(recmap_selection *selection) {
     if (!selection) return;
     free(selection->index_path);
     free(selection->path);
@@ -108,7 +108,7 @@ recmap_status recmap_selection_create(recmap_selection **selection, recmap_datas
     if (!fresh) return fail_memory(error);
     recmap_status status = fill(fresh, dataset, numbers, count, error);
     if (status == RECMAP_OK) *selection = fresh;
-    else recmap_selection_destroy(fresh);
+    else recmap_selection_close(fresh);
     return status;
 }
 
@@ -407,7 +407,7 @@ recmap_status recmap_selection_open(recmap_selection **selection, const char *pa
     if (status == RECMAP_OK) status = check_header(fresh, size, error);
     if (status == RECMAP_OK) status = read_name(fresh, allow_absolute_path != 0, error);
     if (status == RECMAP_OK) *selection = fresh;
-    else recmap_selection_destroy(fresh);
+    else recmap_selection_close(fresh);
     return status;
 }
 

@@ -114,7 +114,7 @@ static recmap_status copy_options(recmap_index_builder *builder,
     free_lists(builder);
     builder->options = *options;
     RETURN_IF_FAILED(copy_text(&builder->options.id_feature, builder, error));
-    RETURN_IF_FAILED(copy_text(&builder->options.idx_folder, builder, error));
+    RETURN_IF_FAILED(copy_text(&builder->options.text_index_folder, builder, error));
     RETURN_IF_FAILED(copy_lifts(builder, error));
     return copy_counted(builder, error);
 }
@@ -242,8 +242,7 @@ static recmap_status check_fits(const recmap_index_builder *builder, const struc
     const recmap_index_options *options = &builder->options;
     bool fits = same_text(part->id_name, options->id_feature) &&
                 part->column_count == options->lift_count &&
-                part->extracted_by_caller == (options->extract != NULL) &&
-                counts_fit(part, options);
+                part->extracted_by_caller == (options->lift != NULL) && counts_fit(part, options);
     for (size_t i = 0; fits && i < part->column_count; i++)
         fits = same_text(part->columns[i].name, options->lifts[i].name) &&
                same_text(part->columns[i].default_value, options->lifts[i].default_value);
@@ -271,7 +270,7 @@ static recmap_status is_named(bool *is_same, const char *path, const struct file
 static recmap_status report_wait(const recmap_index_builder *builder, recmap_error *error) {
     recmap_progress progress = {.path = builder->path, .is_waiting = 1};
     recmap_progress_fn report = builder->options.progress;
-    if (!report || !report(builder->options.progress_context, &progress)) return RECMAP_OK;
+    if (!report || !report(&progress, builder->options.progress_context)) return RECMAP_OK;
     fail(error, RECMAP_CANCELLED, "cancelled while waiting for another append to the index");
     fail_file(error, builder->path);
     return RECMAP_CANCELLED;
@@ -317,7 +316,7 @@ static int ask_progress(void *context) {
     uint64_t now = clock_ns();
     if (now - builder->progress_at_ns < PROGRESS_NS) return 0;
     builder->progress_at_ns = now;
-    return builder->options.progress(builder->options.progress_context, &builder->progress);
+    return builder->options.progress(&builder->progress, builder->options.progress_context);
 }
 
 /* Opening an index takes milliseconds; a data set may have thousands of parts. */
@@ -542,11 +541,11 @@ static recmap_status scan_forms(recmap_index_builder *builder, const char *const
         .progress_context = builder->options.progress_context,
         .totals = &builder->progress,
     };
-    const char *idx_folder = builder->options.idx_folder;
+    const char *text_index_folder = builder->options.text_index_folder;
     recmap_status status = RECMAP_OK;
-    if (!idx_folder) return scan_shards(paths, count, &sink, &options, error);
+    if (!text_index_folder) return scan_shards(paths, count, &sink, &options, error);
     for (size_t i = 0; status == RECMAP_OK && i < count; i++)
-        status = side_index_scan(idx_folder, paths[i], &sink, &options, error);
+        status = side_index_scan(text_index_folder, paths[i], &sink, &options, error);
     return status;
 }
 
@@ -560,7 +559,7 @@ static recmap_status scan_parts(recmap_index_builder *builder, size_t first, siz
     builder->progress.record_count = packer_record_count(builder->packer);
     builder->next_part = first;
     if (status == RECMAP_OK) list_forms(forms, paths, builder, first, end);
-    if (status == RECMAP_OK && builder->options.idx_folder)
+    if (status == RECMAP_OK && builder->options.text_index_folder)
         status = check_local(builder->parts + first, count, error);
     if (status == RECMAP_OK) status = scan_forms(builder, paths, forms, count, error);
     free(forms);
@@ -664,7 +663,7 @@ static void restore_name(const recmap_index_builder *builder, recmap_error *erro
 /* An index without any id is useless, and in the way of the correct one. Older versions wrote such
  * indexes: records can be added to them. */
 static recmap_status check_ids(const recmap_index_builder *builder, recmap_error *error) {
-    if (builder->options.extract || builder->options.is_part) return RECMAP_OK;
+    if (builder->options.lift || builder->options.is_part) return RECMAP_OK;
     for (size_t i = 0; i < builder->part_count; i++)
         if (builder->parts[i].index && index_manifest(builder->parts[i].index)->record_count)
             return RECMAP_OK;

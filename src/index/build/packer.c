@@ -102,7 +102,7 @@ recmap_status packer_create(struct packer **packer, const char *path,
     struct packer *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
     fresh->manifest.format_version = 1;
-    fresh->manifest.extracted_by_caller = options->extract != NULL;
+    fresh->manifest.extracted_by_caller = options->lift != NULL;
     fresh->manifest.skips_damage = options->on_bad_record == RECMAP_ON_BAD_RECORD_SKIP;
     recmap_status status = prepare(fresh, path, options, leftovers, error);
     if (status == RECMAP_OK) *packer = fresh;

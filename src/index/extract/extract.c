@@ -20,7 +20,7 @@ struct extractor {
     bool reads_records; /* false: there are no ids, columns or counts */
     bool has_ids;
     size_t column_count;
-    recmap_extract_fn extract; /* NULL: features of tf.Example */
+    recmap_lift_fn lift; /* NULL: features of tf.Example */
     void *context;
     bool *are_required; /* whether a column has no default */
     char **names;       /* of the id, if there is one, then of the columns */
@@ -50,7 +50,7 @@ static recmap_status copy_names(struct extractor *extractor, const recmap_index_
     }
     for (size_t i = 0; i < extractor->name_count; i++)
         if (!extractor->names[i]) return fail_memory(error);
-    if (id && !extractor->extract) extractor->plain_id_size = strlen(id);
+    if (id && !extractor->lift) extractor->plain_id_size = strlen(id);
     return RECMAP_OK;
 }
 
@@ -58,7 +58,7 @@ static recmap_status copy_names(struct extractor *extractor, const recmap_index_
 static recmap_status compile_names(struct extractor *extractor, recmap_error *error) {
     const char *looked_up[1 + COLUMNS_MAX + COUNTED_FEATURES_MAX];
     size_t count = 0, counted_count = counting_feature_count(extractor->counting);
-    for (size_t i = 0; !extractor->extract && i < extractor->name_count; i++)
+    for (size_t i = 0; !extractor->lift && i < extractor->name_count; i++)
         looked_up[count++] = extractor->names[i];
     for (size_t i = 0; i < counted_count; i++)
         looked_up[count++] = counting_name(extractor->counting, i);
@@ -108,8 +108,8 @@ recmap_status extractor_create(struct extractor **extractor, const recmap_index_
     if (!fresh) return fail_memory(error);
     fresh->has_ids = options->id_feature != NULL;
     fresh->column_count = options->lift_count;
-    fresh->extract = options->extract;
-    fresh->context = options->extract_context;
+    fresh->lift = options->lift;
+    fresh->context = options->lift_context;
     recmap_status status = set_names(fresh, options, error);
     fresh->reads_records = fresh->has_ids || fresh->column_count || options->counted_feature_count;
     if (status == RECMAP_OK) *extractor = fresh;
@@ -171,7 +171,7 @@ static recmap_status look_up(struct looked_up *target, const struct extractor *e
     fail(error, RECMAP_FEATURE, "is not a tf.Example: %s at byte %" PRIu64 " of its data",
          fault.reason, fault.offset);
     fail_advise(error, "%s",
-                extractor->extract
+                extractor->lift
                     ? "index such records without --count"
                     : "index such records without --id, --lift and --count, or with a callback in "
                       "C");
@@ -206,9 +206,9 @@ static recmap_status call_callback(recmap_value *id, recmap_value *columns,
                                    size_t size, recmap_error *error) {
     recmap_record record = {data, size, RECMAP_NO_RECORD, NULL};
     char message[256] = "";
-    recmap_status status = extractor->extract(extractor->context, &record,
-                                              extractor->has_ids ? id : NULL, columns,
-                                              extractor->column_count, message, sizeof message);
+    recmap_status status = extractor->lift(&record, extractor->has_ids ? id : NULL, columns,
+                                           extractor->column_count, message, sizeof message,
+                                           extractor->context);
     message[sizeof message - 1] = 0;
     /* The callback belongs to the application: its results are checked like bytes from a file. */
     if (recmap_status_name(status)[0] == '?') status = RECMAP_INVALID;
@@ -228,8 +228,8 @@ static recmap_status read_values(recmap_value *id, recmap_value *columns,
                                  const uint8_t *data, size_t size, recmap_error *error) {
     id->type = RECMAP_TYPE_NONE;
     for (size_t i = 0; i < extractor->column_count; i++) columns[i].type = RECMAP_TYPE_NONE;
-    return extractor->extract ? call_callback(id, columns, extractor, data, size, error)
-                              : read_example(id, columns, extractor, target, error);
+    return extractor->lift ? call_callback(id, columns, extractor, data, size, error)
+                           : read_example(id, columns, extractor, target, error);
 }
 
 static recmap_status fail_verdict(enum run_verdict verdict, const char *name, recmap_type type,
@@ -256,7 +256,7 @@ static recmap_status fail_verdict(enum run_verdict verdict, const char *name, re
  * advice is written here, once per run. */
 static void advise_missing(const struct extractor *extractor, struct record_run *run,
                            const recmap_value *columns, const uint8_t *data, size_t size) {
-    if (extractor->extract || run->advice[0]) return;
+    if (extractor->lift || run->advice[0]) return;
     for (size_t i = 0; i < extractor->column_count; i++) {
         if (columns[i].type != RECMAP_TYPE_NONE || !extractor->are_required[i]) continue;
         missing_advice_write(run->advice, sizeof run->advice,
@@ -300,7 +300,7 @@ static recmap_status add_counts(const struct extractor *extractor, struct record
     uint64_t counts[COUNTED_FEATURES_MAX];
     size_t count = counting_feature_count(extractor->counting);
     const struct example_feature *features = target->features +
-                                             (extractor->extract ? 0 : extractor->name_count);
+                                             (extractor->lift ? 0 : extractor->name_count);
     if (!count) return RECMAP_OK;
     RETURN_IF_FAILED(counting_read(counts, extractor->counting, features, data, size, error));
     for (size_t i = 0; i < count; i++)
@@ -334,6 +334,6 @@ recmap_status extractor_read_id(recmap_value *id, const struct extractor *extrac
         example_single_value(id, extractor->names[0], extractor->plain_id_size, data, size) &&
         is_id_type(id->type))
         return RECMAP_OK;
-    if (!extractor->extract) RETURN_IF_FAILED(look_up(&found, extractor, data, size, error));
+    if (!extractor->lift) RETURN_IF_FAILED(look_up(&found, extractor, data, size, error));
     return read_values(id, columns, extractor, &found, data, size, error);
 }

@@ -46,7 +46,7 @@ static recmap_status report_progress(struct scan *scan, recmap_error *error) {
     if (now - scan->progress_at_ns < PROGRESS_NS) return RECMAP_OK;
     scan->progress_at_ns = now;
     struct interrupt former = thread_interrupt_clear();
-    int must_stop = options->progress(options->progress_context, scan->progress);
+    int must_stop = options->progress(scan->progress, options->progress_context);
     thread_interrupt_restore(&former);
     if (!must_stop) return RECMAP_OK;
     return fail(error, RECMAP_CANCELLED, "cancelled; nothing was written");

@@ -178,7 +178,7 @@ static recmap_status check_record(struct frame *frame, struct side_index *side, 
 static recmap_status report_progress(const struct scan_options *options, recmap_error *error) {
     if (!options->progress) return RECMAP_OK;
     struct interrupt former = thread_interrupt_clear();
-    int must_stop = options->progress(options->progress_context, options->totals);
+    int must_stop = options->progress(options->totals, options->progress_context);
     thread_interrupt_restore(&former);
     return must_stop ? fail(error, RECMAP_CANCELLED, "cancelled; nothing was written") : RECMAP_OK;
 }

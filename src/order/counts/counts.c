@@ -34,8 +34,8 @@ uint64_t recmap_counts_longest(const recmap_counts *counts) {
     return counts->longest;
 }
 
-recmap_status recmap_counts_run(uint64_t *values, const recmap_counts *counts, uint64_t first,
-                                size_t count, recmap_error *error) {
+recmap_status recmap_counts_read(uint64_t *values, const recmap_counts *counts, uint64_t first,
+                                 size_t count, recmap_error *error) {
     if (!bytes_fit(first, count, counts->record_count))
         return fail(error, RECMAP_INVALID,
                     "%zu counts from record %" PRIu64 ": there are %" PRIu64 " records", count,

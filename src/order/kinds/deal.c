@@ -137,8 +137,8 @@ recmap_status recmap_deal_numbers(uint64_t *numbers, const recmap_deal *deal,
     for (uint64_t done = 0; done < share->count;) {
         uint64_t first = (share->first + done) % count;
         uint64_t here = min_u64(share->count - done, count - first);
-        RETURN_IF_FAILED(
-            recmap_order_run(numbers + done, deal->order, deal->epoch, first, (size_t)here, error));
+        RETURN_IF_FAILED(recmap_order_read(numbers + done, deal->order, deal->epoch, first,
+                                           (size_t)here, error));
         done += here;
     }
     return RECMAP_OK;

@@ -149,8 +149,8 @@ recmap_status recmap_order_at(uint64_t *numbers, const recmap_order *order, uint
 /* How many positions are generated at a time: whole batches of the permutation. */
 enum { RUN_BLOCK = 1024 };
 
-recmap_status recmap_order_run(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
-                               uint64_t first, size_t count, recmap_error *error) {
+recmap_status recmap_order_read(uint64_t *numbers, const recmap_order *order, uint64_t epoch,
+                                uint64_t first, size_t count, recmap_error *error) {
     if (!bytes_fit(first, count, order->count))
         return fail_position(error, order, count ? first + (count - 1) : first);
     for (size_t done = 0; done < count;) {

@@ -111,7 +111,7 @@ size_t recmap_columns_failure_count(const recmap_columns *columns) {
     return columns->batch ? columns->batch->failure_count : 0;
 }
 
-recmap_failure recmap_columns_get_failure(const recmap_columns *columns, size_t failure_index) {
+recmap_failure recmap_columns_failure(const recmap_columns *columns, size_t failure_index) {
     const struct failure_entry *entry = &columns->batch->failures[failure_index];
     return (recmap_failure){.row = entry->row,
                             .number = entry->number,

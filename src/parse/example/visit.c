@@ -69,7 +69,7 @@ static recmap_status visit_values(struct visitor *visitor, recmap_example_part p
     if (part.type == RECMAP_TYPE_INT64) part.int64s = buffer->int64s;
     if (part.type == RECMAP_TYPE_FLOAT) part.floats = buffer->floats;
     if (part.type == RECMAP_TYPE_BYTES) part.bytes = buffer->bytes;
-    return visitor->visit(visitor->context, &part);
+    return visitor->visit(&part, visitor->context);
 }
 
 static recmap_status visit_features(struct visitor *visitor,
@@ -92,7 +92,7 @@ static recmap_status visit_list(struct visitor *visitor, const struct sequence_f
                                 .name = (const char *)list->name,
                                 .name_size = list->name_size,
                                 .count = list->step_count};
-    recmap_status status = visitor->visit(visitor->context, &part);
+    recmap_status status = visitor->visit(&part, visitor->context);
     const struct example_feature *steps = sequence_steps(sequence, list);
     part.kind = RECMAP_EXAMPLE_PART_STEP;
     part.count = 0;

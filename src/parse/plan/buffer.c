@@ -6,7 +6,7 @@
 
 static uint8_t *allocate(const recmap_allocator *allocator, size_t size) {
     void *data = NULL;
-    if (allocator) return allocator->allocate(allocator->context, size);
+    if (allocator) return allocator->allocate(size, allocator->context);
     return posix_memalign(&data, BUFFER_ALIGNMENT, size) == 0 ? data : NULL;
 }
 
@@ -14,7 +14,7 @@ static void release(struct buffer *buffer) {
     const recmap_allocator *allocator = buffer->allocator;
     if (!allocator) free(buffer->data);
     else if (buffer->data)
-        allocator->release(allocator->context, buffer->data, buffer->capacity + BUFFER_SLACK);
+        allocator->release(buffer->data, buffer->capacity + BUFFER_SLACK, allocator->context);
 }
 
 /* From this capacity on, the C library keeps a buffer in a mapping of its own, and realloc moves

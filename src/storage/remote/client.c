@@ -57,7 +57,7 @@ static recmap_status read_together(size_t *failed_index, const struct source_rea
         ranges[i] = (recmap_object_range){client_source_of(&reads[i])->url, reads[i].data,
                                           reads[i].size, reads[i].offset};
     size_t range_index = 0;
-    recmap_status status = client->read(&range_index, client->context, ranges, count, error);
+    recmap_status status = client->read(&range_index, ranges, count, error, client->context);
     if (status == RECMAP_OK) return RECMAP_OK;
     *failed_index = range_index < count ? range_index : 0;
     return fail_read(&reads[*failed_index], status, error);
@@ -96,7 +96,7 @@ static recmap_status find_object(struct client_source *source, const char *url,
     const recmap_client *client = &source->storage->client;
     recmap_object *object = &source->object;
     if (!(source->url = strdup(url))) return fail_memory(error);
-    recmap_status status = client->stat(object, client->context, url, error);
+    recmap_status status = client->stat(object, url, error, client->context);
     if (status != RECMAP_OK && status != RECMAP_CANCELLED) fail_file(error, url);
     object->etag[RECMAP_ETAG_MAX - 1] = 0;
     source->source.stat = (struct file_stat){.size = object->size, .mtime_ns = object->mtime_ns};

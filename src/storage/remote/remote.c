@@ -344,7 +344,7 @@ static recmap_status list_pages(recmap_storage *storage, const struct listing *l
 }
 
 /* A client may name objects outside the folder: they are left out. */
-static recmap_status add_client_name(void *context, const char *name, recmap_error *error) {
+static recmap_status add_client_name(const char *name, recmap_error *error, void *context) {
     const struct listing *listing = context;
     size_t start = (size_t)(listing->url.key - listing->text);
     if (strncmp(name, listing->text, listing->prefix_size) != 0) return RECMAP_OK;
@@ -368,8 +368,8 @@ static recmap_status list_with_client(struct listing *listing, const recmap_clie
     char *folder = strndup(listing->text, listing->prefix_size);
     if (*wildcard) listing->pattern = strdup(key);
     bool is_ready = folder && (listing->pattern || !*wildcard);
-    recmap_status status = is_ready ? client->list(client->context, folder, !listing->is_flat,
-                                                   add_client_name, listing, error)
+    recmap_status status = is_ready ? client->list(folder, !listing->is_flat, add_client_name,
+                                                   listing, error, client->context)
                                     : fail_memory(error);
     if (status != RECMAP_OK && is_ready) fail_file(error, listing->text);
     free(folder);

@@ -239,7 +239,7 @@ static void test_misuse(void **state) {
 }
 
 /* Cancels at the first question after the file was opened. */
-static int cancel_later(void *context, const recmap_progress *progress) {
+static int cancel_later(const recmap_progress *progress, void *context) {
     (void)progress;
     return ++*(int *)context > 1;
 }
@@ -268,7 +268,7 @@ static void test_cancelled_within_a_line(void **state) {
     }
 }
 
-static int cancel_wait(void *context, const recmap_progress *progress) {
+static int cancel_wait(const recmap_progress *progress, void *context) {
     *(int *)context += progress->is_waiting;
     return progress->is_waiting;
 }

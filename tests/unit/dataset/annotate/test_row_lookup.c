@@ -17,9 +17,9 @@
 enum { RECORDS = 2000, IDS_LIMIT = 1500, ROWS = 5000 };
 
 /* The id is the payload. */
-static recmap_status extract(void *context, const recmap_record *record, recmap_value *id,
-                             recmap_value *columns, size_t column_count, char *message,
-                             size_t message_capacity) {
+static recmap_status lift(const recmap_record *record, recmap_value *id, recmap_value *columns,
+                          size_t column_count, char *message, size_t message_capacity,
+                          void *context) {
     (void)context;
     (void)columns;
     (void)column_count;
@@ -35,7 +35,7 @@ static void build_index(struct rng *random) {
     struct buffer shard = BUFFER_INIT;
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.id_feature = "id";
-    options.extract = extract;
+    options.lift = lift;
     for (int i = 0; i < RECORDS; i++) {
         char id[16];
         int size = snprintf(id, sizeof id, "%u", (unsigned)rng_below(random, IDS_LIMIT));

@@ -111,7 +111,7 @@ static void read_in_random_order(const struct packed_shard *shard, recmap_access
             assert_record(&recmap_batch_records(batch)[i], shard, (size_t)numbers[i]);
     }
     recmap_batch_destroy(batch);
-    recmap_span_statistics spans = recmap_dataset_get_span_statistics(dataset);
+    recmap_span_statistics spans = recmap_dataset_span_statistics(dataset);
     assert_int_equal(spans.evict_count, 0);
     assert_int_equal(spans.inflated_size, shard->content.size);
     /* No record costs more than some MiB. */
@@ -205,7 +205,7 @@ static void test_damage_when_read(void **state) {
     ASSERT_OK(recmap_dataset_verify(&report, dataset, NULL, &error), &error);
     assert_true(recmap_report_damage_count(report) > 0);
     assert_int_equal(recmap_report_record_count(report), count - lost);
-    assert_int_equal(recmap_report_get_damage(report, 0).record, first_lost);
+    assert_int_equal(recmap_report_damage(report, 0).record, first_lost);
     recmap_report_destroy(report);
     recmap_dataset_close(dataset);
     free_shard(&shard);
@@ -234,13 +234,13 @@ static void assert_listed(const recmap_report *report, const struct packed_shard
                           const bool *is_lost) {
     size_t count = recmap_report_damage_count(report), next = 0;
     for (size_t i = 1; i < count; i++)
-        assert_true(recmap_report_get_damage(report, i - 1).offset <=
-                    recmap_report_get_damage(report, i).offset);
+        assert_true(recmap_report_damage(report, i - 1).offset <=
+                    recmap_report_damage(report, i).offset);
     for (size_t i = 0; i < shard->due.record_count; i++) {
         uint64_t offset = shard->due.records[i].offset, end = offset + shard->due.records[i].size;
         recmap_damage damage = {0};
         for (; is_lost[i] && next < count; next++) {
-            damage = recmap_report_get_damage(report, next);
+            damage = recmap_report_damage(report, next);
             if (damage.length && damage.offset + damage.length > offset) break;
         }
         if (is_lost[i]) assert_true(next < count && damage.offset < end + 16);
@@ -571,7 +571,7 @@ static void test_threads_share_spans(void **state) {
     }
     for (size_t i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
     for (size_t i = 0; i < THREADS; i++) assert_false(readers[i].failed);
-    recmap_span_statistics spans = recmap_dataset_get_span_statistics(dataset);
+    recmap_span_statistics spans = recmap_dataset_span_statistics(dataset);
     assert_int_equal(spans.inflated_size, shard.content.size);
     assert_true(spans.hit_count > 100);
     recmap_dataset_close(dataset);

@@ -88,9 +88,9 @@ static void free_shard(struct shard *shard) {
 }
 
 /* Lifts the text's six digits, so that columns follow records that go. */
-static recmap_status lift_digits(void *context, const recmap_record *record, recmap_value *id,
+static recmap_status lift_digits(const recmap_record *record, recmap_value *id,
                                  recmap_value *columns, size_t column_count, char *message,
-                                 size_t message_capacity) {
+                                 size_t message_capacity, void *context) {
     (void)context, (void)id, (void)column_count, (void)message, (void)message_capacity;
     columns[0].type = RECMAP_TYPE_BYTES;
     columns[0].as.bytes.data = record->data;
@@ -109,7 +109,7 @@ static recmap_index_options options_of(size_t kind, enum compression compression
     options.on_bad_record = on_bad_record;
     options.lifts = &lift;
     options.lift_count = 1;
-    options.extract = lift_digits;
+    options.lift = lift_digits;
     return options;
 }
 

@@ -167,8 +167,8 @@ static void check_records(const recmap_batch *expected, const recmap_batch *actu
 static void check_failures(const recmap_columns *expected, const recmap_columns *actual) {
     assert_int_equal(recmap_columns_failure_count(actual), recmap_columns_failure_count(expected));
     for (size_t i = 0; i < recmap_columns_failure_count(expected); i++) {
-        recmap_failure left = recmap_columns_get_failure(expected, i);
-        recmap_failure right = recmap_columns_get_failure(actual, i);
+        recmap_failure left = recmap_columns_failure(expected, i);
+        recmap_failure right = recmap_columns_failure(actual, i);
         assert_int_equal(left.row, right.row);
         assert_int_equal(left.number, right.number);
         assert_int_equal(left.offset, right.offset);

@@ -126,22 +126,22 @@ static void test_out_of_range(void **state) {
         assert_refused(recmap_dataset_get(&record, dataset, beyond[i], &error), &error);
         assert_refused(recmap_dataset_gather(batch, dataset, numbers, 3, &error), &error);
         assert_int_equal(recmap_batch_count(batch), 0);
-        assert_refused(recmap_dataset_gather_range(batch, dataset, beyond[i], 1, &error), &error);
+        assert_refused(recmap_dataset_read(batch, dataset, beyond[i], 1, &error), &error);
         assert_refused(recmap_dataset_locate(places, dataset, beyond[i], 1, &error), &error);
         assert_refused(recmap_dataset_read_int64(lengths, dataset, 0, beyond[i], 1, &error),
                        &error);
         assert_int_equal(recmap_dataset_get(&record, dataset, beyond[i], NULL), RECMAP_INVALID);
     }
-    assert_refused(recmap_dataset_gather_range(batch, dataset, 9, 2, &error), &error);
-    assert_refused(recmap_dataset_gather_range(batch, dataset, 5, SIZE_MAX, &error), &error);
-    assert_refused(recmap_dataset_gather_range(batch, dataset, 11, 0, &error), &error);
+    assert_refused(recmap_dataset_read(batch, dataset, 9, 2, &error), &error);
+    assert_refused(recmap_dataset_read(batch, dataset, 5, SIZE_MAX, &error), &error);
+    assert_refused(recmap_dataset_read(batch, dataset, 11, 0, &error), &error);
     assert_refused(recmap_dataset_read_int64(lengths, dataset, 0, 9, 2, &error), &error);
     assert_refused(recmap_dataset_read_int64(lengths, dataset, 1, 0, 1, &error), &error);
     assert_refused(recmap_dataset_read_float(floats, dataset, 0, 0, 1, &error), &error);
     assert_null(record.data);
     assert_int_equal(record.number, 4);
     assert_int_equal(lengths[0], -7);
-    ASSERT_OK(recmap_dataset_gather_range(batch, dataset, 10, 0, &error), &error);
+    ASSERT_OK(recmap_dataset_read(batch, dataset, 10, 0, &error), &error);
     ASSERT_OK(recmap_dataset_gather(batch, dataset, NULL, 0, &error), &error);
     assert_int_equal(recmap_batch_count(batch), 0);
     recmap_batch_destroy(batch);

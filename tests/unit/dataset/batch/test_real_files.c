@@ -80,7 +80,7 @@ static void assert_sizes(recmap_dataset *dataset, const struct row *about) {
     recmap_batch *batch;
     size_t count = (size_t)about->records;
     ASSERT_OK(recmap_batch_create(&batch, &error), &error);
-    ASSERT_OK(recmap_dataset_gather_range(batch, dataset, 0, count, &error), &error);
+    ASSERT_OK(recmap_dataset_read(batch, dataset, 0, count, &error), &error);
     size_t min = SIZE_MAX, max = 0;
     unsigned long long total = 0;
     for (size_t i = 0; i < count; i++) {

@@ -64,7 +64,7 @@ static void test_flipped_byte(void **state) {
         file_alter(shard_names(4)[record->shard], at, &broken, 1);
         recmap_report *report = verify(dataset, 1 + (unsigned)round % 4);
         assert_int_equal(recmap_report_damage_count(report), 1);
-        recmap_damage damage = recmap_report_get_damage(report, 0);
+        recmap_damage damage = recmap_report_damage(report, 0);
         assert_int_equal(damage.shard_index, record->shard);
         assert_int_equal(damage.record, number);
         assert_true(damage.offset <= record->offset);
@@ -92,7 +92,7 @@ static void test_order_of_findings(void **state) {
     recmap_report *report = verify(dataset, 4);
     assert_int_equal(recmap_report_damage_count(report), 5);
     for (size_t i = 0; i < 5; i++)
-        assert_int_equal(recmap_report_get_damage(report, i).record, broken[i]);
+        assert_int_equal(recmap_report_damage(report, i).record, broken[i]);
     recmap_text text = RECMAP_TEXT_INIT;
     recmap_error error = RECMAP_ERROR_INIT;
     ASSERT_OK(recmap_report_to_json(&text, report, &error), &error);
@@ -131,7 +131,7 @@ static void test_index_only(void **state) {
     known_deinit(&set);
 }
 
-static int cancel(void *context, const recmap_progress *progress) {
+static int cancel(const recmap_progress *progress, void *context) {
     (void)context;
     (void)progress;
     return 1;

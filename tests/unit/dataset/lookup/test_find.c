@@ -16,9 +16,9 @@
 #include "support/oracle.h"
 
 /* The id is the payload up to a colon; "#" and digits is a number; an empty one means no id. */
-static recmap_status extract(void *context, const recmap_record *record, recmap_value *id,
-                             recmap_value *columns, size_t column_count, char *message,
-                             size_t message_capacity) {
+static recmap_status lift(const recmap_record *record, recmap_value *id, recmap_value *columns,
+                          size_t column_count, char *message, size_t message_capacity,
+                          void *context) {
     (void)context;
     (void)columns;
     (void)column_count;
@@ -42,7 +42,7 @@ static void index_lines(const char *const *lines, size_t count) {
     for (size_t i = 0; i < count; i++) oracle_add_record(&shard, lines[i], strlen(lines[i]));
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.id_feature = "line";
-    options.extract = extract;
+    options.lift = lift;
     index_bytes("set.rmx", &options, "shard", &shard);
     buffer_deinit(&shard);
 }
@@ -71,7 +71,7 @@ static void test_ids_of_callback(void **state) {
                            ":empty", "7:text", "#-7:y", ":two"};
     index_lines(lines, 9);
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
-    options.extract = extract;
+    options.lift = lift;
     recmap_dataset *dataset = dataset_open("set.rmx", &options);
     assert_int_equal(recmap_dataset_get_info(dataset)->id_count, 8);
     recmap_value a = text_value("a"), b = text_value("b"), text7 = text_value("7");
@@ -109,7 +109,7 @@ static void test_what_cannot_be_found(void **state) {
     index_lines(lines, 1);
     assert_cannot_find(NULL, &a, "read by a callback");
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
-    options.extract = extract;
+    options.lift = lift;
     assert_cannot_find(&options, &odd, "BYTES or INT64");
     struct buffer shard = BUFFER_INIT;
     oracle_add_record(&shard, "a:1", 3);
@@ -124,7 +124,7 @@ static void test_not_found_names_id(void **state) {
     const char *lines[] = {"a:1"};
     index_lines(lines, 1);
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
-    options.extract = extract;
+    options.lift = lift;
     recmap_dataset *dataset = dataset_open("set.rmx", &options);
     recmap_error error = RECMAP_ERROR_INIT;
     uint64_t number;
@@ -155,10 +155,10 @@ static void test_one_id_for_all(void **state) {
     for (int i = 0; i < MANY; i++) oracle_add_record(&shard, i % 10000 ? "same:" : "rare:", 5);
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.id_feature = "line";
-    options.extract = extract;
+    options.lift = lift;
     index_bytes("set.rmx", &options, "shard", &shard);
     recmap_dataset_options opening = RECMAP_DATASET_OPTIONS_INIT;
-    opening.extract = extract;
+    opening.lift = lift;
     recmap_dataset *dataset = dataset_open("set.rmx", &opening);
     recmap_error error = RECMAP_ERROR_INIT;
     uint64_t *numbers = must_realloc(NULL, MANY * sizeof *numbers), first;
@@ -178,9 +178,9 @@ static void test_one_id_for_all(void **state) {
 }
 
 /* Every record says that it is somebody else. */
-static recmap_status extract_other(void *context, const recmap_record *record, recmap_value *id,
+static recmap_status extract_other(const recmap_record *record, recmap_value *id,
                                    recmap_value *columns, size_t column_count, char *message,
-                                   size_t message_capacity) {
+                                   size_t message_capacity, void *context) {
     (void)context;
     (void)record;
     (void)columns;
@@ -197,7 +197,7 @@ static void test_same_hash_other_id(void **state) {
     const char *lines[] = {SAME_HASH ":1", SAME_HASH ":2", OF_SAME_HASH ":3"};
     index_lines(lines, 3);
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
-    options.extract = extract;
+    options.lift = lift;
     recmap_dataset *dataset = dataset_open("set.rmx", &options);
     recmap_value one = text_value(SAME_HASH), other = text_value(OF_SAME_HASH);
     assert_found(dataset, &one, (uint64_t[]){0, 1}, 2);
@@ -211,7 +211,7 @@ static void test_record_with_another_id(void **state) {
     const char *lines[] = {"a:1", "b:2", "other:3"};
     index_lines(lines, 3);
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
-    options.extract = extract_other;
+    options.lift = extract_other;
     recmap_dataset *dataset = dataset_open("set.rmx", &options);
     recmap_value b = text_value("b"), other = text_value("other"), ids[] = {other, b};
     recmap_error error = RECMAP_ERROR_INIT;
@@ -238,7 +238,7 @@ static void test_damaged_record_of_id(void **state) {
     index_lines(lines, 2);
     file_alter("shard", 19 + 13, "z", 1);
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
-    options.extract = extract;
+    options.lift = lift;
     recmap_dataset *dataset = dataset_open("set.rmx", &options);
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_value a = text_value("a"), b = text_value("b");

@@ -18,9 +18,9 @@
 enum { RECORDS = 3000, IDS = 5000, IDS_MAX = 1000, TEXT_SIZE = 40 };
 
 /* The id is the record's payload; "#" and digits is an int64; an empty payload has none. */
-static recmap_status extract(void *context, const recmap_record *record, recmap_value *id,
-                             recmap_value *columns, size_t column_count, char *message,
-                             size_t message_capacity) {
+static recmap_status lift(const recmap_record *record, recmap_value *id, recmap_value *columns,
+                          size_t column_count, char *message, size_t message_capacity,
+                          void *context) {
     (void)context;
     (void)columns;
     (void)column_count;
@@ -42,11 +42,11 @@ static recmap_dataset *open_shard(const char *name, const struct buffer *shard) 
     char path[40];
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.id_feature = "id";
-    options.extract = extract;
+    options.lift = lift;
     snprintf(path, sizeof path, "%s.rmx", name);
     index_bytes(path, &options, name, shard);
     recmap_dataset_options opening = RECMAP_DATASET_OPTIONS_INIT;
-    opening.extract = extract;
+    opening.lift = lift;
     return dataset_open(path, &opening);
 }
 
@@ -92,7 +92,7 @@ static struct wanted *draw_wanted(struct rng *random) {
 }
 
 /* A selection: the records whose number is odd, backwards. */
-static int64_t odd_backwards(void *context, uint64_t number) {
+static int64_t odd_backwards(uint64_t number, void *context) {
     const recmap_dataset *dataset = context;
     return number % 2 ? (int64_t)(recmap_dataset_count(dataset) - number) : -1;
 }
@@ -105,7 +105,7 @@ static int64_t find_alone(recmap_dataset *dataset, const recmap_value *id,
     int64_t lowest = -1;
     ASSERT_OK(recmap_dataset_find_all(numbers, RECORDS, &count, dataset, id, &error), &error);
     for (size_t i = 0; i < count; i++) {
-        int64_t found = position ? position(dataset, numbers[i]) : (int64_t)numbers[i];
+        int64_t found = position ? position(numbers[i], dataset) : (int64_t)numbers[i];
         if (found >= 0 && (lowest < 0 || found < lowest)) lowest = found;
     }
     return lowest;
@@ -167,7 +167,7 @@ static void check_matches(recmap_dataset *dataset, recmap_dataset *source, const
         recmap_record record;
         recmap_value id = {.type = RECMAP_TYPE_NONE};
         ASSERT_OK(recmap_dataset_get(&record, source, numbers[i], &error), &error);
-        ASSERT_OK(extract(NULL, &record, &id, NULL, 0, NULL, 0), &error);
+        ASSERT_OK(lift(&record, &id, NULL, 0, NULL, 0, NULL), &error);
         int64_t due = id.type == RECMAP_TYPE_NONE ? -1 : find_alone(dataset, &id, position);
         assert_int_equal(found[i], due);
         recmap_record_release(&record);

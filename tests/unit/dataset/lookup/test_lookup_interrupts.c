@@ -48,9 +48,9 @@ struct search {
 typedef recmap_status (*call_fn)(struct search *search);
 
 /* The payload is the id, and the value of the column. */
-static recmap_status extract(void *context, const recmap_record *record, recmap_value *id,
-                             recmap_value *columns, size_t column_count, char *message,
-                             size_t message_capacity) {
+static recmap_status lift(const recmap_record *record, recmap_value *id, recmap_value *columns,
+                          size_t column_count, char *message, size_t message_capacity,
+                          void *context) {
     (void)context;
     (void)message;
     (void)message_capacity;
@@ -69,11 +69,11 @@ static recmap_dataset *open_set(void) {
         char text[TEXT_SIZE];
         oracle_add_record(&shard, text, (size_t)snprintf(text, sizeof text, "%d", i));
     }
-    const recmap_lift lift = {"text", NULL, 0};
+    const recmap_lift text_lift = {"text", NULL, 0};
     options.id_feature = "id";
-    options.lifts = &lift;
+    options.lifts = &text_lift;
     options.lift_count = 1;
-    options.extract = opening.extract = extract;
+    options.lift = opening.lift = lift;
     index_bytes("set.rmx", &options, "shard", &shard);
     buffer_deinit(&shard);
     return dataset_open("set.rmx", &opening);

@@ -87,7 +87,7 @@ static void assert_verify_names_shard(uint64_t good_count, const char *reason) {
     recmap_dataset *dataset;
     recmap_report *report = verify(&dataset);
     assert_int_equal(recmap_report_damage_count(report), 1);
-    recmap_damage damage = recmap_report_get_damage(report, 0);
+    recmap_damage damage = recmap_report_damage(report, 0);
     assert_int_equal(damage.shard_index, 1);
     assert_string_equal(damage.path, "s00001");
     assert_int_equal(damage.length, 0);
@@ -427,8 +427,8 @@ static void test_cut_while_open(void **state) {
     assert_int_equal(recmap_dataset_get(&record, dataset, 150, &error), RECMAP_IO);
     assert_string_equal(error.path, "s00001");
     assert_int_equal(error.record, 150);
-    ASSERT_OK(recmap_dataset_gather_range(batch, dataset, 100, 50, &error), &error);
-    assert_int_equal(recmap_dataset_gather_range(batch, dataset, 140, 30, &error), RECMAP_IO);
+    ASSERT_OK(recmap_dataset_read(batch, dataset, 100, 50, &error), &error);
+    assert_int_equal(recmap_dataset_read(batch, dataset, 140, 30, &error), RECMAP_IO);
     assert_int_equal(error.record, 150);
     assert_string_equal(error.path, "s00001");
     recmap_batch_destroy(batch);
@@ -486,11 +486,10 @@ static void test_batch_names_first_error(void **state) {
         recmap_error error = RECMAP_ERROR_INIT;
         recmap_batch *batch;
         ASSERT_OK(recmap_batch_create(&batch, &error), &error);
-        assert_int_equal(recmap_dataset_gather_range(batch, dataset, 90, 30, &error),
-                         RECMAP_CORRUPT);
+        assert_int_equal(recmap_dataset_read(batch, dataset, 90, 30, &error), RECMAP_CORRUPT);
         assert_int_equal(error.record, 95);
         assert_string_equal(error.path, "s00000");
-        assert_int_equal(recmap_dataset_gather_range(batch, dataset, 97, 30, &error), RECMAP_IO);
+        assert_int_equal(recmap_dataset_read(batch, dataset, 97, 30, &error), RECMAP_IO);
         assert_int_equal(error.record, 100);
         assert_int_equal(error.offset, 0);
         recmap_batch_destroy(batch);

@@ -30,7 +30,7 @@ static void save_two_records(const char *path, recmap_dataset *dataset) {
     const uint64_t numbers[] = {2, 0};
     ASSERT_OK(recmap_selection_create(&selection, dataset, numbers, 2, &error), &error);
     ASSERT_OK(recmap_selection_save(selection, path, &error), &error);
-    recmap_selection_destroy(selection);
+    recmap_selection_close(selection);
 }
 
 /* Opens a selection, compares the path of its index, and attaches it to the data set. */
@@ -53,14 +53,14 @@ static void test_opened_selection_is_saved_elsewhere(void **state) {
     assert_int_equal(mkdir("below", 0777), 0);
     recmap_selection *selection = open_attached("view.rmv", dataset, "set.rmx");
     ASSERT_OK(recmap_selection_save(selection, "below/view.rmv", &error), &error);
-    recmap_selection_destroy(selection);
+    recmap_selection_close(selection);
     char expected[PATH_ROOM], folder[PATH_ROOM - 16];
     assert_non_null(getcwd(folder, sizeof folder));
     snprintf(expected, sizeof expected, "%s/set.rmx", folder);
     selection = open_attached("below/view.rmv", dataset, expected);
     ASSERT_OK(recmap_selection_save(selection, "back.rmv", &error), &error);
-    recmap_selection_destroy(selection);
-    recmap_selection_destroy(open_attached("back.rmv", dataset, "set.rmx"));
+    recmap_selection_close(selection);
+    recmap_selection_close(open_attached("back.rmv", dataset, "set.rmx"));
     assert_same_file("view.rmv", "back.rmv");
     recmap_dataset_close(dataset);
 }
@@ -86,7 +86,7 @@ static void test_selection_that_was_moved(void **state) {
     ASSERT_OK(recmap_selection_open_dataset(&dataset, selection, "set.rmx", NULL, &error), &error);
     assert_int_equal(recmap_selection_count(selection), 2);
     assert_int_equal(recmap_dataset_count(dataset), 3);
-    recmap_selection_destroy(selection);
+    recmap_selection_close(selection);
     recmap_dataset_close(dataset);
 }
 
@@ -100,7 +100,7 @@ static void test_selection_that_is_not_attached(void **state) {
     assert_int_equal(recmap_selection_save(selection, "copy.rmv", &error), RECMAP_INVALID);
     assert_string_equal(error.message, "the selection is not attached to its data set");
     assert_false(file_exists("copy.rmv"));
-    recmap_selection_destroy(selection);
+    recmap_selection_close(selection);
     recmap_dataset_close(dataset);
 }
 

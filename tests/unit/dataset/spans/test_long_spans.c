@@ -145,12 +145,12 @@ static void test_one_by_one(void **state) {
         assert_int_equal(info.span_count, 1);
         /* The last record costs all, but only a piece is held. */
         assert_true(get_line(dataset, LINES - 1));
-        recmap_span_statistics spans = recmap_dataset_get_span_statistics(dataset);
+        recmap_span_statistics spans = recmap_dataset_span_statistics(dataset);
         assert_int_equal(spans.inflated_size, (size_t)LINES * LINE);
         assert_true(spans.held_size <= SPAN_PIECE);
         /* From then on what lies between is found from places that were passed. */
         for (int i = 0; i < 1000; i++) assert_true(get_line(dataset, (size_t)draw(&random)));
-        spans = recmap_dataset_get_span_statistics(dataset);
+        spans = recmap_dataset_span_statistics(dataset);
         assert_int_equal(spans.inflated_size, all_twice);
         assert_int_equal(spans.held_size, (size_t)LINES * LINE);
         recmap_dataset_close(dataset);
@@ -163,7 +163,7 @@ static void test_in_order(void **state) {
     for (int access = RECMAP_ACCESS_MAP; access <= RECMAP_ACCESS_READ; access++) {
         recmap_dataset *dataset = open_as(access);
         for (size_t i = 0; i < LINES; i += 499) assert_true(get_line(dataset, i));
-        recmap_span_statistics spans = recmap_dataset_get_span_statistics(dataset);
+        recmap_span_statistics spans = recmap_dataset_span_statistics(dataset);
         assert_int_equal(spans.inflated_size, (size_t)LINES * LINE);
         recmap_dataset_close(dataset);
     }
@@ -180,7 +180,7 @@ static void gather_lines(recmap_dataset *dataset, recmap_batch *batch, struct rn
     for (size_t i = 0; i < count; i++)
         assert_true(holds_line(&recmap_batch_records(batch)[i], (size_t)numbers[i]));
     size_t range = count < LINES - numbers[0] ? count : (size_t)(LINES - numbers[0]);
-    ASSERT_OK(recmap_dataset_gather_range(batch, dataset, numbers[0], range, &error), &error);
+    ASSERT_OK(recmap_dataset_read(batch, dataset, numbers[0], range, &error), &error);
     for (size_t i = 0; i < range; i++)
         assert_true(holds_line(&recmap_batch_records(batch)[i], (size_t)numbers[0] + i));
 }
@@ -195,7 +195,7 @@ static void test_gather(void **state) {
         assert_int_equal(recmap_batch_create(&batch, NULL), RECMAP_OK);
         for (int round = 0; round < 40; round++) gather_lines(dataset, batch, &random);
         recmap_batch_destroy(batch);
-        recmap_span_statistics spans = recmap_dataset_get_span_statistics(dataset);
+        recmap_span_statistics spans = recmap_dataset_span_statistics(dataset);
         assert_true(spans.inflated_size <= all_twice);
         recmap_dataset_close(dataset);
     }
@@ -272,8 +272,7 @@ static void test_threads(void **state) {
     for (int access = RECMAP_ACCESS_MAP; access <= RECMAP_ACCESS_READ; access++) {
         recmap_dataset *dataset = open_as(access);
         read_by_threads(dataset);
-        assert_int_equal(recmap_dataset_get_span_statistics(dataset).held_size,
-                         (size_t)LINES * LINE);
+        assert_int_equal(recmap_dataset_span_statistics(dataset).held_size, (size_t)LINES * LINE);
         recmap_dataset_close(dataset);
     }
 }

@@ -83,11 +83,11 @@ static void test_no_more_is_held(void **state) {
         uint64_t max = 0;
         for (int i = 0; i < 100; i++) {
             assert_true(get_is_right(dataset, rng_below(&random, RECORDS)));
-            uint64_t held = recmap_dataset_get_span_statistics(dataset).held_size;
+            uint64_t held = recmap_dataset_span_statistics(dataset).held_size;
             assert_true(held <= keep_sizes[k]);
             if (held > max) max = held;
         }
-        recmap_span_statistics spans = recmap_dataset_get_span_statistics(dataset);
+        recmap_span_statistics spans = recmap_dataset_span_statistics(dataset);
         /* What there is room for is used, and saves work. */
         assert_true(keep_sizes[k] < 5 * MB || max > keep_sizes[k] - 5 * MB);
         assert_true(spans.evict_count > 0);
@@ -106,7 +106,7 @@ static void test_with_room_every_span_is_kept(void **state) {
         assert_int_equal(span_info(dataset).keep_size, sizes[k] ? sizes[k] : (uint64_t)1 << 30);
         for (int i = 0; i < 1000; i++)
             assert_true(get_is_right(dataset, rng_below(&random, RECORDS)));
-        recmap_span_statistics spans = recmap_dataset_get_span_statistics(dataset);
+        recmap_span_statistics spans = recmap_dataset_span_statistics(dataset);
         assert_int_equal(spans.evict_count, 0);
         assert_int_equal(spans.inflated_size, RECORDS * RECORD);
         recmap_dataset_close(dataset);
@@ -128,7 +128,7 @@ static void test_batches(void **state) {
         ASSERT_OK(recmap_dataset_gather(batch, dataset, numbers, COUNT, &error), &error);
         for (size_t i = 0; i < COUNT; i++)
             assert_true(is_right(&recmap_batch_records(batch)[i], numbers[i]));
-        recmap_span_statistics spans = recmap_dataset_get_span_statistics(dataset);
+        recmap_span_statistics spans = recmap_dataset_span_statistics(dataset);
         assert_true(spans.held_size <= keep_sizes[k]);
         /* Except if a record continues in the next span. */
         assert_true(spans.inflate_count <= 2 * span_info(dataset).span_count);
@@ -149,7 +149,7 @@ static void *read_some(void *context) {
     struct rng random = {reader->seed};
     for (int i = 0; i < 60 && !reader->failed; i++) {
         reader->failed = !get_is_right(reader->dataset, rng_below(&random, RECORDS));
-        uint64_t held = recmap_dataset_get_span_statistics(reader->dataset).held_size;
+        uint64_t held = recmap_dataset_span_statistics(reader->dataset).held_size;
         if (held > reader->max) reader->max = held;
     }
     return NULL;
@@ -173,7 +173,7 @@ static void test_threads(void **state) {
             assert_false(readers[i].failed);
             assert_true(readers[i].max <= keep_sizes[k] + THREADS * span_size_max);
         }
-        assert_true(recmap_dataset_get_span_statistics(dataset).held_size <= keep_sizes[k]);
+        assert_true(recmap_dataset_span_statistics(dataset).held_size <= keep_sizes[k]);
         recmap_dataset_close(dataset);
     }
 }
@@ -204,7 +204,7 @@ static void test_loader(void **state) {
     assert_int_equal(seen, RECORDS);
     assert_int_equal(sum, (uint64_t)RECORDS * (RECORDS - 1) / 2);
     recmap_loader_destroy(loader);
-    assert_true(recmap_dataset_get_span_statistics(dataset).held_size <= 1);
+    assert_true(recmap_dataset_span_statistics(dataset).held_size <= 1);
     recmap_order_release(order);
     recmap_dataset_close(dataset);
 }

@@ -27,9 +27,9 @@ static int answer(void *context) {
     return questions->count++ == questions->stop;
 }
 
-static recmap_status extract(void *context, const recmap_record *record, recmap_value *id,
-                             recmap_value *columns, size_t column_count, char *message,
-                             size_t message_capacity) {
+static recmap_status lift(const recmap_record *record, recmap_value *id, recmap_value *columns,
+                          size_t column_count, char *message, size_t message_capacity,
+                          void *context) {
     (void)context, (void)message, (void)message_capacity;
     uint64_t number = load64(record->data);
     if (id) *id = int64_value((int64_t)(number * 0x9e3779b97f4a7c15u));
@@ -37,15 +37,15 @@ static recmap_status extract(void *context, const recmap_record *record, recmap_
     return RECMAP_OK;
 }
 
-static const recmap_lift lift = {"number", NULL, 0};
+static const recmap_lift number_lift = {"number", NULL, 0};
 
 static recmap_index_options options_of_parts(void) {
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.thread_count = 1;
     options.id_feature = "id";
-    options.lifts = &lift;
+    options.lifts = &number_lift;
     options.lift_count = 1;
-    options.extract = extract;
+    options.lift = lift;
     return options;
 }
 
@@ -231,7 +231,7 @@ static void test_merge_of_many_shards(void **state) {
     check_call(merge_many, 12);
 }
 
-static int cancel(void *context, const recmap_progress *progress) {
+static int cancel(const recmap_progress *progress, void *context) {
     int *count = context;
     ++*count;
     assert_string_equal(progress->path, "a.rmx");

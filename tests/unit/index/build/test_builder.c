@@ -174,9 +174,9 @@ static void make_shards(size_t count) {
     }
 }
 
-static recmap_status extract_nothing(void *context, const recmap_record *record, recmap_value *id,
+static recmap_status extract_nothing(const recmap_record *record, recmap_value *id,
                                      recmap_value *columns, size_t column_count, char *message,
-                                     size_t message_capacity) {
+                                     size_t message_capacity, void *context) {
     (void)context, (void)record, (void)id, (void)columns;
     (void)column_count, (void)message, (void)message_capacity;
     return RECMAP_OK;
@@ -217,7 +217,7 @@ static void test_an_id_that_no_record_has(void **state) {
     assert_int_equal(folder_count(), files);
     recmap_index_options part = options, own = options;
     part.is_part = 1;
-    own.extract = extract_nothing;
+    own.lift = extract_nothing;
     ASSERT_OK(build_of(&part, shard_names(1)[0], &error), &error);
     ASSERT_OK(build_of(&own, shard_names(1)[0], &error), &error);
     file_write("empty", "", 0);
@@ -251,7 +251,7 @@ static void test_parts_that_do_not_fit(void **state) {
     other.lifts = another;
     assert_mismatch(&other);
     other = options;
-    other.extract = extract_nothing;
+    other.lift = extract_nothing;
     assert_mismatch(&other);
     assert_int_equal(folder_count(), files);
 }
@@ -360,7 +360,7 @@ static void test_finish_once(void **state) {
     assert_int_equal(folder_count(), 1);
 }
 
-static int cancel(void *context, const recmap_progress *progress) {
+static int cancel(const recmap_progress *progress, void *context) {
     assert_true(progress->bytes_total > 0);
     ++*(int *)context;
     return 1;

@@ -23,9 +23,9 @@ static uint32_t number_of(const recmap_record *record) {
 
 enum { MANY = 1150000, FIRST_TYPED = 700000, IDS_REPEAT = 1100000 };
 
-static recmap_status extract_number(void *context, const recmap_record *record, recmap_value *id,
+static recmap_status extract_number(const recmap_record *record, recmap_value *id,
                                     recmap_value *columns, size_t column_count, char *message,
-                                    size_t message_capacity) {
+                                    size_t message_capacity, void *context) {
     (void)context;
     (void)message;
     (void)message_capacity;
@@ -73,7 +73,7 @@ static void check_columns_of_many(recmap_dataset *dataset) {
 /* Samples of records, ids and places in a data set that is too large to compare completely. */
 static void check_many(void) {
     recmap_dataset_options opening = RECMAP_DATASET_OPTIONS_INIT;
-    opening.extract = extract_number;
+    opening.lift = extract_number;
     recmap_dataset *dataset = dataset_open("once.rmx", &opening);
     recmap_error error = RECMAP_ERROR_INIT;
     assert_int_equal(recmap_dataset_count(dataset), MANY);
@@ -109,7 +109,7 @@ static void test_many_records(void **state) {
     options.id_feature = "id";
     options.lifts = lifts;
     options.lift_count = 2;
-    options.extract = extract_number;
+    options.lift = extract_number;
     struct rng random = {1};
     assert_same_by_all_paths(&options, names, 3, &random);
     check_many();

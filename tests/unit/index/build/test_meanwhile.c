@@ -339,7 +339,7 @@ static void test_reader_locks_index(void **state) {
     assert_same_file("set.rmx", "due.rmx");
 }
 
-static int cancel_third_wait(void *context, const recmap_progress *progress) {
+static int cancel_third_wait(const recmap_progress *progress, void *context) {
     int *waits = context;
     assert_true(progress->is_waiting);
     assert_string_equal(progress->path, "set.rmx");

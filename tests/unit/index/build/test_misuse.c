@@ -111,9 +111,9 @@ struct lie {
     int status;
 };
 
-static recmap_status tell_lie(void *context, const recmap_record *record, recmap_value *id,
-                              recmap_value *columns, size_t column_count, char *message,
-                              size_t message_capacity) {
+static recmap_status tell_lie(const recmap_record *record, recmap_value *id, recmap_value *columns,
+                              size_t column_count, char *message, size_t message_capacity,
+                              void *context) {
     const struct lie *told = context;
     (void)record;
     (void)message;
@@ -134,8 +134,8 @@ static void test_callbacks_that_lie(void **state) {
         options.id_feature = "id";
         options.lifts = &lift;
         options.lift_count = 1;
-        options.extract = tell_lie;
-        options.extract_context = (void *)&lies[i];
+        options.lift = tell_lie;
+        options.lift_context = (void *)&lies[i];
         recmap_error error = RECMAP_ERROR_INIT;
         recmap_status status = index_try("x.rmx", &options, names, 1, &error);
         assert_int_equal(status, lies[i].id_type == 2 ? RECMAP_FEATURE : RECMAP_INVALID);

@@ -177,9 +177,9 @@ enum deed { GIVE, GIVE_FLOAT_ID, FAIL, FAIL_IN_SILENCE, FILL_MESSAGE };
 
 /* The callback under test. It checks that it gets a record without a number and empty outputs, and
  * then does what its context says. */
-static recmap_status act(void *context, const recmap_record *record, recmap_value *id,
-                         recmap_value *columns, size_t column_count, char *message,
-                         size_t message_capacity) {
+static recmap_status act(const recmap_record *record, recmap_value *id, recmap_value *columns,
+                         size_t column_count, char *message, size_t message_capacity,
+                         void *context) {
     assert_true(record->number == RECMAP_NO_RECORD);
     assert_null(record->pin);
     for (size_t i = 0; i < column_count; i++) assert_int_equal(columns[i].type, RECMAP_TYPE_NONE);
@@ -223,8 +223,8 @@ static void test_callback(void **state) {
         options.id_feature = "id";
         options.lifts = lifts;
         options.lift_count = 2;
-        options.extract = act;
-        options.extract_context = &todo;
+        options.lift = act;
+        options.lift_context = &todo;
         ASSERT_OK(extractor_create(&lifting, &options, &error), &error);
         assert_true(run_init(&run, true, 2, 0));
         assert_true(run_add(&run, 0, 3, 0));

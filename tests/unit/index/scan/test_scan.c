@@ -62,9 +62,9 @@ static size_t payload_bytes(size_t size) {
     return size < 7 ? size : 7;
 }
 
-static recmap_status extract(void *context, const recmap_record *record, recmap_value *id,
-                             recmap_value *columns, size_t column_count, char *message,
-                             size_t message_capacity) {
+static recmap_status lift(const recmap_record *record, recmap_value *id, recmap_value *columns,
+                          size_t column_count, char *message, size_t message_capacity,
+                          void *context) {
     if (*(bool *)context && payload_fails(record->data, record->size)) {
         snprintf(message, message_capacity, "it begins with EE");
         return RECMAP_FEATURE;
@@ -154,8 +154,8 @@ static struct story scan_story(const char *const *paths, size_t count, struct se
     extraction.id_feature = "id";
     extraction.lifts = lifts;
     extraction.lift_count = 2;
-    extraction.extract = extract;
-    extraction.extract_context = &setting->callback_fails;
+    extraction.lift = lift;
+    extraction.lift_context = &setting->callback_fails;
     ASSERT_OK(extractor_create(&lifting, &extraction, &error), &error);
     struct scan_sink sink = {&told, begin_shard, add_run, add_damage, end_shard, NULL};
     recmap_progress totals = {0};
@@ -507,7 +507,7 @@ static void test_missing_shards_are_skipped(void **state) {
     buffer_deinit(&shard);
 }
 
-static int cancel(void *context, const recmap_progress *progress) {
+static int cancel(const recmap_progress *progress, void *context) {
     (void)progress;
     ++*(int *)context;
     return 1;

@@ -328,7 +328,7 @@ static void assert_says_index(const char *path) {
     ASSERT_OK(recmap_dataset_verify(&report, dataset, NULL, &error), &error);
     assert_int_equal(recmap_report_damage_count(report), 1);
     assert_non_null(
-        strstr(recmap_report_get_damage(report, 0).reason, "the index is damaged or forged"));
+        strstr(recmap_report_damage(report, 0).reason, "the index is damaged or forged"));
     recmap_report_destroy(report);
     recmap_dataset_close(dataset);
 }

@@ -33,7 +33,7 @@ struct ledger {
     bool is_wrong;  /* something was released that was not allocated, or with another size */
 };
 
-static void *ledger_allocate(void *context, size_t size) {
+static void *ledger_allocate(size_t size, void *context) {
     struct ledger *ledger = context;
     void *data = NULL;
     pthread_mutex_lock(&ledger->lock);
@@ -46,7 +46,7 @@ static void *ledger_allocate(void *context, size_t size) {
     return data;
 }
 
-static void ledger_release(void *context, void *memory, size_t size) {
+static void ledger_release(void *memory, size_t size, void *context) {
     struct ledger *ledger = context;
     size_t i = 0;
     pthread_mutex_lock(&ledger->lock);

@@ -52,7 +52,7 @@ static void test_raise(void **unused) {
             assert_int_equal(take_steps(&list, loader, bad_at / BATCH), bad_at / BATCH);
             recmap_batch *batch, *mine;
             ASSERT_OK(recmap_batch_create(&batch, &error), &error);
-            ASSERT_OK(recmap_dataset_gather_range(batch, dataset, bad ? 0 : 1, 1, &error), &error);
+            ASSERT_OK(recmap_dataset_read(batch, dataset, bad ? 0 : 1, 1, &error), &error);
             mine = batch;
             for (int i = 0; i < 3; i++) {
                 assert_int_equal(recmap_loader_next(&batch, loader, &error), RECMAP_CORRUPT);

@@ -111,7 +111,7 @@ static void assert_stream(const struct number_list *stream, const recmap_order *
     assert_int_equal(stream->count, count * epochs);
     uint64_t *due = must_realloc(NULL, (count + 1) * sizeof *due);
     for (uint64_t epoch = 0; epoch < epochs; epoch++) {
-        ASSERT_OK(recmap_order_run(due, order, epoch, 0, count, &error), &error);
+        ASSERT_OK(recmap_order_read(due, order, epoch, 0, count, &error), &error);
         assert_memory_equal(stream->numbers + epoch * count, due, count * sizeof *due);
     }
     free(due);
@@ -359,7 +359,7 @@ static void test_seek(void **unused) {
         assert_stands_at(loader, epoch, position);
         if (rng_one_in(&random, 4)) continue;
         next_batch(&batch, loader);
-        ASSERT_OK(recmap_order_run(due, order, epoch, position, count, &error), &error);
+        ASSERT_OK(recmap_order_read(due, order, epoch, position, count, &error), &error);
         if (count) assert_batch(batch, due, count);
         else assert_null(batch);
     }
@@ -463,7 +463,7 @@ static void test_killed(void **unused) {
                 at = said;
             }
             assert_int_equal(said, at);
-            assert_int_equal(recmap_order_run(due, order, line[0], line[1], 5, NULL), 0);
+            assert_int_equal(recmap_order_read(due, order, line[0], line[1], 5, NULL), 0);
             assert_memory_equal(line + 2, due, sizeof due);
             at += 5;
         }

@@ -165,7 +165,7 @@ static void test_every_access(void **state) {
                 recmap_loader_destroy(loader);
                 uint64_t numbers[20];
                 for (uint64_t i = 0; i < KEPT; i++) {
-                    assert_int_equal(recmap_order_run(numbers, order, 0, i * 20, 20, NULL), 0);
+                    assert_int_equal(recmap_order_read(numbers, order, 0, i * 20, 20, NULL), 0);
                     assert_batch(kept[i], numbers, 20);
                     recmap_batch_destroy(kept[i]);
                 }

@@ -49,7 +49,7 @@ static void test_early_end(void **unused) {
         recmap_loader_destroy(loader);
         for (uint64_t taken = 0; taken < 8; taken++) {
             uint64_t due[4];
-            assert_int_equal(recmap_order_run(due, order, 0, taken * 4, 4, NULL), RECMAP_OK);
+            assert_int_equal(recmap_order_read(due, order, 0, taken * 4, 4, NULL), RECMAP_OK);
             if (batches[taken]) assert_batch(batches[taken], due, 4);
             recmap_batch_destroy(batches[taken]);
         }
@@ -138,7 +138,7 @@ static void test_seeks_among_threads(void **unused) {
         assert_int_equal(recmap_loader_seek(loader, epoch, position, NULL), RECMAP_OK);
         for (uint64_t steps = rng_below(&random, 10); steps; steps--, position += 4) {
             next_batch(&batch, loader);
-            assert_int_equal(recmap_order_run(due, order, epoch, position, 4, NULL), RECMAP_OK);
+            assert_int_equal(recmap_order_read(due, order, epoch, position, 4, NULL), RECMAP_OK);
             assert_batch(batch, due, 4);
         }
     }
@@ -391,7 +391,7 @@ static void test_limit_of_epochs(void **unused) {
             if (epoch >= 1) assert_int_equal(statistics_of(loader).batches_ready, 0);
             continue;
         }
-        assert_int_equal(recmap_order_run(due, order, epoch, step * 4, count, NULL), RECMAP_OK);
+        assert_int_equal(recmap_order_read(due, order, epoch, step * 4, count, NULL), RECMAP_OK);
         assert_batch(batch, due, count);
     }
     recmap_batch_destroy(batch);

@@ -24,14 +24,14 @@ static uint64_t *make_values(size_t count, unsigned bits) {
 static void check_counts(const recmap_counts *counts, const uint64_t *values, size_t count) {
     uint64_t *actual = make_array(count, sizeof *actual),
              *records = make_array(count, sizeof *records);
-    MUST(recmap_counts_run(actual, counts, 0, count, &error));
+    MUST(recmap_counts_read(actual, counts, 0, count, &error));
     assert_memory_equal(actual, values, count * sizeof *actual);
     for (size_t i = 0; i < count; i++) records[i] = random_below(random_word(1, i), count);
     counts->source->gather(actual, counts, records, count);
     for (size_t i = 0; i < count; i++) assert_int_equal(actual[i], values[records[i]]);
     for (size_t first = 0; first < count; first += 1 + first / 3) {
         size_t here = count - first < 200 ? count - first : 200;
-        MUST(recmap_counts_run(actual, counts, first, here, &error));
+        MUST(recmap_counts_read(actual, counts, first, here, &error));
         assert_memory_equal(actual, values + first, here * sizeof *actual);
     }
     free(actual);
@@ -110,7 +110,7 @@ static void test_bad(void **state) {
     MUST(recmap_counts_create(&counts, large, 8, 1, &error));
     uint64_t value;
     MUST_FAIL(RECMAP_INVALID, "there are 1 records",
-              recmap_counts_run(&value, counts, 1, 1, &error));
+              recmap_counts_read(&value, counts, 1, 1, &error));
     recmap_counts_release(counts);
     recmap_counts_release(NULL);
 }

@@ -32,7 +32,7 @@ void *make_array(size_t count, size_t size) {
 uint64_t *whole_epoch(const recmap_order *order, uint64_t epoch) {
     size_t count = recmap_order_count(order);
     uint64_t *numbers = make_array(count, sizeof *numbers);
-    MUST(recmap_order_run(numbers, order, epoch, 0, count, &error));
+    MUST(recmap_order_read(numbers, order, epoch, 0, count, &error));
     return numbers;
 }
 
@@ -61,7 +61,7 @@ static void check_runs(const recmap_order *order, uint64_t epoch, const uint64_t
     uint64_t *numbers = make_array(count, sizeof *numbers);
     for (size_t first = 0, size = 0; first < count; first += size, size = size * 2 + 1) {
         if (size > count - first) size = count - first;
-        MUST(recmap_order_run(numbers, order, epoch, first, size, &error));
+        MUST(recmap_order_read(numbers, order, epoch, first, size, &error));
         assert_memory_equal(numbers, whole + first, size * sizeof *numbers);
     }
     free(numbers);

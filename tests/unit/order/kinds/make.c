@@ -27,7 +27,7 @@ recmap_order *listed(recmap_order *base, uint64_t seed) {
     size_t count = recmap_order_number_limit(base);
     uint64_t *list = make_array(count, sizeof *list);
     recmap_order *spread = shuffled(3 * count, seed), *made = NULL;
-    MUST(recmap_order_run(list, spread, 0, 0, count, &error));
+    MUST(recmap_order_read(list, spread, 0, 0, count, &error));
     MUST(recmap_order_view_list(&made, base, list, count, &error));
     recmap_order_release(spread);
     recmap_order_release(base);

@@ -71,7 +71,7 @@ static void test_batches_are_shuffled(void **state) {
     MUST(recmap_order_grouped(&order, labels, N, BATCH, 1, &error));
     for (uint64_t epoch = 0; epoch < EPOCHS; epoch++) {
         uint64_t numbers[BATCH];
-        MUST(recmap_order_run(numbers, order, epoch, 0, BATCH, &error));
+        MUST(recmap_order_read(numbers, order, epoch, 0, BATCH, &error));
         found[labels[numbers[0]]]++;
         for (int i = 0; i < BATCH; i++) record[numbers[i]]++;
     }

@@ -267,7 +267,7 @@ static void test_nested_mixture(void **state) {
     recmap_order *outer[] = {mixed(inner, four_to_one, 2, RECMAP_STOP_FIRST), sequential(1000)};
     recmap_order *order = mixed(outer, one_to_one, 2, RECMAP_STOP_FIRST);
     uint64_t numbers[1000], counts[3] = {0};
-    MUST(recmap_order_run(numbers, order, 0, 0, 1000, &error));
+    MUST(recmap_order_read(numbers, order, 0, 0, 1000, &error));
     for (int i = 0; i < 1000; i++) counts[numbers[i] / 1000]++;
     assert_int_equal(counts[0], 400);
     assert_int_equal(counts[1], 100);

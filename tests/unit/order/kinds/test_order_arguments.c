@@ -200,7 +200,7 @@ static void test_nesting_has_a_limit(void **state) {
         MUST_FAIL(RECMAP_INVALID, "nested 9",
                   recmap_order_mixture(&next, &order, &one, 1, RECMAP_STOP_FIRST, &error));
         uint64_t numbers[3];
-        MUST(recmap_order_run(numbers, order, 1, 0, 3, &error));
+        MUST(recmap_order_read(numbers, order, 1, 0, 3, &error));
         assert_int_equal(numbers[0] + numbers[1] + numbers[2], 3);
         recmap_order_release(order);
     }
@@ -235,7 +235,7 @@ static void *run_nested(void *order) {
     recmap_error wrong = RECMAP_ERROR_INIT;
     size_t count = (size_t)recmap_order_count(order);
     if (count > 4096) count = 4096;
-    return recmap_order_run(numbers, order, 3, 0, count, &wrong) == RECMAP_OK ? NULL : order;
+    return recmap_order_read(numbers, order, 3, 0, count, &wrong) == RECMAP_OK ? NULL : order;
 }
 
 static void test_nested_mixtures_on_a_small_stack(void **state) {
@@ -328,9 +328,9 @@ static void test_hostile_positions(void **state) {
               recmap_order_at(numbers, order, 0, positions, 2, &error));
     MUST_FAIL(RECMAP_INVALID, "position 18446744073709551615",
               recmap_order_at(numbers, order, 0, &far, 1, &error));
-    MUST_FAIL(RECMAP_INVALID, "position 300", recmap_order_run(numbers, order, 0, 299, 2, &error));
+    MUST_FAIL(RECMAP_INVALID, "position 300", recmap_order_read(numbers, order, 0, 299, 2, &error));
     MUST_FAIL(RECMAP_INVALID, "position",
-              recmap_order_run(numbers, order, 0, UINT64_MAX, 2, &error));
+              recmap_order_read(numbers, order, 0, UINT64_MAX, 2, &error));
     assert_true(numbers[0] == 77 && numbers[1] == 77);
     MUST_FAIL(RECMAP_NOT_FOUND, "record 300",
               recmap_order_position_of(&first, order, 0, 300, &error));
@@ -352,10 +352,10 @@ static void test_hostile_positions(void **state) {
     recmap_order *sources[] = {sequential(1 << 20)};
     const double one = 1;
     recmap_order *mixture = mixed(sources, &one, 1, RECMAP_STOP_FIRST);
-    MUST(recmap_order_run(numbers, mixture, ((uint64_t)1 << 43) - 1, 5, 1, &error));
+    MUST(recmap_order_read(numbers, mixture, ((uint64_t)1 << 43) - 1, 5, 1, &error));
     assert_int_equal(numbers[0], 5);
     MUST_FAIL(RECMAP_INVALID, "2^63",
-              recmap_order_run(numbers, mixture, (uint64_t)1 << 43, 5, 1, &error));
+              recmap_order_read(numbers, mixture, (uint64_t)1 << 43, 5, 1, &error));
     recmap_order_release(mixture);
 }
 
@@ -378,9 +378,9 @@ static void test_empty(void **state) {
         assert_int_equal(recmap_order_number_limit(orders[i]), 0);
         assert_int_equal(recmap_order_batch_count(orders[i]), 0);
         MUST(recmap_order_at(&number, orders[i], 0, NULL, 0, &error));
-        MUST(recmap_order_run(&number, orders[i], 0, 0, 0, &error));
+        MUST(recmap_order_read(&number, orders[i], 0, 0, 0, &error));
         MUST_FAIL(RECMAP_INVALID, "position 0",
-                  recmap_order_run(&number, orders[i], 0, 0, 1, &error));
+                  recmap_order_read(&number, orders[i], 0, 0, 1, &error));
         MUST_FAIL(RECMAP_NOT_FOUND, "record 0",
                   recmap_order_position_of(&number, orders[i], 0, 0, &error));
         free(describe(orders[i]));

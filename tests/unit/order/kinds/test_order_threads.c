@@ -28,7 +28,7 @@ static void *iterate(void *context) {
         uint64_t numbers[PIECE], back, word = random_word(seed, round);
         uint64_t epoch = word % EPOCHS;
         uint64_t first = random_below(word, recmap_order_count(order) - PIECE);
-        if (recmap_order_run(numbers, order, epoch, first, PIECE, NULL) != RECMAP_OK ||
+        if (recmap_order_read(numbers, order, epoch, first, PIECE, NULL) != RECMAP_OK ||
             memcmp(numbers, s->epochs[epoch] + first, sizeof numbers))
             atomic_fetch_add(&s->failures, 1);
         recmap_status status = recmap_order_position_of(&back, order, epoch, numbers[0], NULL);

@@ -436,7 +436,7 @@ static const char *check_failures(const struct parse_check *check,
     for (size_t row = 0; row < count; row++) {
         if (fits(&check->asked, &records[row]->model)) continue;
         if (failed == recmap_columns_failure_count(check->columns)) return "a failure is missing";
-        recmap_failure failure = recmap_columns_get_failure(check->columns, failed++);
+        recmap_failure failure = recmap_columns_failure(check->columns, failed++);
         if (failure.row != row) return "a failure is of another row";
         const char *difference = check_error(&check->asked, failure.status, failure.number,
                                              FIRST_NUMBER + row, failure.offset, failure.message,

@@ -209,7 +209,7 @@ static void test_failures_are_collected(void **state) {
     const char *const texts[] = {"iAw2p1", "iBw2p1sCfA", "iCw1p2"};
     assert_int_equal(run(parsing, texts, 3, RECMAP_PARSE_COLLECT), RECMAP_OK);
     assert_int_equal(recmap_columns_failure_count(parsing->columns), 1);
-    recmap_failure failure = recmap_columns_get_failure(parsing->columns, 0);
+    recmap_failure failure = recmap_columns_failure(parsing->columns, 0);
     assert_int_equal(failure.row, 1);
     assert_int_equal(failure.number, 101);
     assert_string_equal(failure.message, "a bad letter");

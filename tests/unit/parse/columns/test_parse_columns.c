@@ -63,7 +63,7 @@ static void test_failures_are_collected(void **state) {
     };
     assert_int_equal(recmap_columns_failure_count(parsing.columns), COUNT(expected));
     for (size_t i = 0; i < COUNT(expected); i++) {
-        recmap_failure failure = recmap_columns_get_failure(parsing.columns, i);
+        recmap_failure failure = recmap_columns_failure(parsing.columns, i);
         assert_int_equal(failure.row, expected[i].row);
         assert_int_equal(failure.number, 1000 + expected[i].row);
         assert_int_equal(failure.status, RECMAP_FEATURE);
@@ -173,7 +173,7 @@ static void test_damage_is_collected(void **state) {
                                          RECMAP_PARSE_COLLECT, &parsing.error),
                      RECMAP_OK);
     expect_column(&parsing, "a", "[[1, 2], ~[], [4]]");
-    assert_int_equal(recmap_columns_get_failure(parsing.columns, 0).status, RECMAP_CORRUPT);
+    assert_int_equal(recmap_columns_failure(parsing.columns, 0).status, RECMAP_CORRUPT);
     assert_int_equal(recmap_parser_parse(parsing.columns, parsing.parser, records, 3,
                                          RECMAP_PARSE_RAISE, &parsing.error),
                      RECMAP_CORRUPT);

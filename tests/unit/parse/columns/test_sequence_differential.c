@@ -223,7 +223,7 @@ static bool check_batch(const struct checker *c, const uint8_t *data, size_t siz
         if (i == 1) is_there = good;
         if (!good) {
             assert_true(failed < recmap_columns_failure_count(c->columns));
-            recmap_failure failure = recmap_columns_get_failure(c->columns, failed++);
+            recmap_failure failure = recmap_columns_failure(c->columns, failed++);
             assert_int_equal(failure.number, FIRST_NUMBER + i);
             assert_true(failure.offset <= records[i].size);
         }

@@ -63,7 +63,7 @@ struct stopper {
     recmap_error *error;
 };
 
-static recmap_status stop(void *context, const recmap_example_part *part) {
+static recmap_status stop(const recmap_example_part *part, void *context) {
     struct stopper *stopper = context;
     (void)part;
     stopper->call_count++;

@@ -97,7 +97,7 @@ static void check_values(struct recorder *recorder, const recmap_example_part *p
         if (!is_inside(recorder, &part->bytes[i])) recorder->wrong = "bytes outside the record";
 }
 
-static recmap_status record_part(void *context, const recmap_example_part *part) {
+static recmap_status record_part(const recmap_example_part *part, void *context) {
     struct recorder *recorder = context;
     check_sequence(recorder, part);
     check_name(recorder, part);

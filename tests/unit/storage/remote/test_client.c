@@ -29,15 +29,15 @@ static recmap_status break_with(recmap_error *error, const char *message) {
     return error->status = RECMAP_IO;
 }
 
-static recmap_status stat_object(recmap_object *object, void *context, const char *name,
-                                 recmap_error *error) {
+static recmap_status stat_object(recmap_object *object, const char *name, recmap_error *error,
+                                 void *context) {
     if (strcmp(name, "mem://host/a") != 0) return break_with(error, "it is missing");
     *object = ((struct store *)context)->object;
     return RECMAP_OK;
 }
 
-static recmap_status read_object(size_t *failed, void *context, const recmap_object_range *ranges,
-                                 size_t count, recmap_error *error) {
+static recmap_status read_object(size_t *failed, const recmap_object_range *ranges, size_t count,
+                                 recmap_error *error, void *context) {
     struct store *store = context;
     size_t size = 0;
     for (size_t i = 0; i < count; i++) {
@@ -52,16 +52,16 @@ static recmap_status read_object(size_t *failed, void *context, const recmap_obj
     return ++store->call_count == store->failing ? break_with(error, "it broke") : RECMAP_OK;
 }
 
-static recmap_status list_objects(void *context, const char *folder, int is_deep,
-                                  recmap_status (*add)(void *, const char *, recmap_error *),
-                                  void *names, recmap_error *error) {
+static recmap_status list_objects(const char *folder, int is_deep,
+                                  recmap_status (*add)(const char *, recmap_error *, void *),
+                                  void *names, recmap_error *error, void *context) {
     (void)context;
     static const char *const all[] = {"mem://host/a",    "mem://host/b/a", "mem://host/b/c",
                                       "mem://host/b/.a", "mem://other/a",  "mem://host/b/"};
     assert_string_equal(folder, is_deep ? "mem://host/" : "mem://host/b/");
     recmap_status status = RECMAP_OK;
     for (size_t i = 0; status == RECMAP_OK && i < sizeof all / sizeof *all; i++)
-        status = add(names, all[i], error);
+        status = add(all[i], error, names);
     return status;
 }
 
@@ -76,8 +76,8 @@ static struct store store_of(uint64_t size, const char *etag) {
 }
 
 static recmap_client client_of(struct store *store) {
-    return (recmap_client){RECMAP_CLIENT_VERSION, store,        stat_object,
-                           read_object,           list_objects, close_store};
+    return (recmap_client){RECMAP_CLIENT_VERSION, stat_object, read_object,
+                           list_objects,          close_store, store};
 }
 
 static recmap_storage *storage_of(struct store *store) {
