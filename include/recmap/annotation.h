@@ -36,16 +36,24 @@ typedef enum recmap_key {
  * time. */
 typedef struct recmap_annotation recmap_annotation;
 
+typedef struct recmap_annotation_options {
+    uint32_t version;            /* RECMAP_ANNOTATION_OPTIONS_VERSION */
+    recmap_progress_fn progress; /* or NULL */
+    void *progress_context;
+} recmap_annotation_options;
+
+#define RECMAP_ANNOTATION_OPTIONS_VERSION 1
+#define RECMAP_ANNOTATION_OPTIONS_INIT                                                             \
+    { RECMAP_ANNOTATION_OPTIONS_VERSION, NULL, NULL }
+
 /* Waits for other annotations of the index and for appends to it, and keeps new ones waiting until
  * the annotation is destroyed. The data set must outlive the annotation, and keeps reading the
- * index as it was opened. `progress` may be NULL. Errors: INVALID for a concatenation; STALE if the
- * index has other records since the data set was opened; CANCELLED by the progress callback; else
- * as recmap_dataset_open. */
-RECMAP_API RECMAP_NODISCARD recmap_status recmap_annotation_create(recmap_annotation **annotation,
-                                                                   recmap_dataset *dataset,
-                                                                   recmap_progress_fn progress,
-                                                                   void *progress_context,
-                                                                   recmap_error *error);
+ * index as it was opened. NULL options are the defaults. Errors: INVALID for a concatenation; STALE
+ * if the index has other records since the data set was opened; CANCELLED by the progress callback;
+ * else as recmap_dataset_open. */
+RECMAP_API RECMAP_NODISCARD recmap_status
+recmap_annotation_create(recmap_annotation **annotation, recmap_dataset *dataset,
+                         const recmap_annotation_options *options, recmap_error *error);
 
 /* Removes a column, or renames it. Errors: NO_COLUMN; INVALID for an invalid or used name. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_annotation_drop(recmap_annotation *annotation,

@@ -8,25 +8,36 @@
 extern "C" {
 #endif
 
+typedef struct recmap_duplicates_options {
+    uint32_t version;    /* RECMAP_DUPLICATES_OPTIONS_VERSION */
+    const char *feature; /* records are equal if they have equal values of this feature or feature
+                            list; records without it equal none. NULL: if their payloads are equal
+                          */
+    int by_id;           /* not 0: if their ids are equal; `feature` is then not used. Only records
+                            whose ids may repeat are read; else each record is read once */
+    recmap_progress_fn progress; /* or NULL */
+    void *progress_context;
+} recmap_duplicates_options;
+
+#define RECMAP_DUPLICATES_OPTIONS_VERSION 1
+#define RECMAP_DUPLICATES_OPTIONS_INIT                                                             \
+    { RECMAP_DUPLICATES_OPTIONS_VERSION, NULL, 0, NULL, NULL }
+
 /* Finds for each of `count` records, given by their numbers, the first one that is equal: firsts[i]
  * is the smallest k for which record numbers[k] equals record numbers[i], so that firsts[i] is i
  * unless record i is a duplicate. `numbers` may be NULL for records 0 to count - 1.
  *
- * Records are equal if their payloads are. With `feature`, they are equal if they have equal values
- * of that feature or feature list; records without it equal none. With `by_id` not 0, `feature` is
- * that of the index's ids, and only records whose ids may repeat are read; else each record is read
- * once. 128-bit hashes are compared, so two records that differ are taken for equal with a
- * probability of about 10^-38 for each pair.
+ * NULL options are the defaults. 128-bit hashes are compared, so two records that differ are taken
+ * for equal with a probability of about 10^-38 for each pair.
  *
  * Errors: INVALID if a number is out of range, or if the index has no ids or has them from a
  * callback; FEATURE if no record has the feature; CORRUPT for a record that is neither tf.Example
- * nor tf.SequenceExample if features are compared; CANCELLED by the progress callback, which may be
- * NULL; else as recmap_dataset_gather. Cost: one pass over the records, and 48 bytes of memory for
+ * nor tf.SequenceExample if features are compared; CANCELLED by the progress callback;
+ * else as recmap_dataset_gather. Cost: one pass over the records, and 48 bytes of memory for
  * each. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_find_duplicates(
     uint64_t *firsts, recmap_dataset *dataset, const uint64_t *numbers, size_t count,
-    const char *feature, int by_id, recmap_progress_fn progress, void *progress_context,
-    recmap_error *error);
+    const recmap_duplicates_options *options, recmap_error *error);
 
 #ifdef __cplusplus
 }

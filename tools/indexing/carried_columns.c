@@ -77,8 +77,7 @@ recmap_status carried_columns_add(const char *path, recmap_dataset *source, cons
     recmap_dataset *dataset = NULL;
     recmap_annotation *annotation = NULL;
     recmap_status status = recmap_dataset_open(&dataset, path, NULL, error);
-    if (status == RECMAP_OK)
-        status = recmap_annotation_create(&annotation, dataset, NULL, NULL, error);
+    if (status == RECMAP_OK) status = recmap_annotation_create(&annotation, dataset, NULL, error);
     if (status == RECMAP_OK) status = add_columns(annotation, source, numbers, count, error);
     recmap_annotation_destroy(annotation);
     recmap_dataset_close(dataset);

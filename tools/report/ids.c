@@ -44,8 +44,10 @@ static size_t keep_repeated(uint64_t *hashes, uint64_t count, uint64_t *extra) {
 static recmap_status compare_ids(struct repeated_ids *ids, const struct view *view,
                                  const uint64_t *numbers, size_t count, recmap_error *error) {
     uint64_t firsts[CANDIDATES_MAX];
-    recmap_status status = recmap_dataset_find_duplicates(firsts, view->dataset, numbers, count,
-                                                          NULL, 1, NULL, NULL, error);
+    recmap_duplicates_options options = RECMAP_DUPLICATES_OPTIONS_INIT;
+    options.by_id = 1;
+    recmap_status status =
+        recmap_dataset_find_duplicates(firsts, view->dataset, numbers, count, &options, error);
     if (status == RECMAP_OK) ids->count = 0;
     ids->is_estimate = status != RECMAP_OK;
     for (size_t i = 0; status == RECMAP_OK && i < count; i++) {

@@ -151,9 +151,11 @@ static int apply(struct annotate_call *call, PyObject *change) {
 
 static int apply_all(struct annotate_call *call, PyObject *changes, int is_nullable,
                      int ignores_unmatched, recmap_dataset *dataset) {
+    recmap_annotation_options options = RECMAP_ANNOTATION_OPTIONS_INIT;
+    options.progress = progress_report;
+    options.progress_context = &call->progress;
     call->progress.thread = PyEval_SaveThread();
-    call->status = recmap_annotation_create(&call->annotation, dataset, progress_report,
-                                            &call->progress, &call->error);
+    call->status = recmap_annotation_create(&call->annotation, dataset, &options, &call->error);
     PyEval_RestoreThread(call->progress.thread);
     if (call->status != RECMAP_OK) return 0;
     recmap_annotation_set_nullable(call->annotation, is_nullable);

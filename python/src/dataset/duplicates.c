@@ -19,10 +19,15 @@ static int find(struct duplicates_call *call, struct handle_object *handle) {
         PyErr_SetString(PyExc_ValueError, "the arrays must have one item per record");
         return 0;
     }
+    recmap_duplicates_options options = RECMAP_DUPLICATES_OPTIONS_INIT;
+    options.feature = call->feature;
+    options.by_id = call->by_id;
+    options.progress = progress_report;
+    options.progress_context = &call->progress;
     call->progress.thread = PyEval_SaveThread();
-    recmap_status status = recmap_dataset_find_duplicates(
-        call->firsts.data, handle->dataset, call->numbers.data, call->numbers.count, call->feature,
-        call->by_id, progress_report, &call->progress, &error);
+    recmap_status status = recmap_dataset_find_duplicates(call->firsts.data, handle->dataset,
+                                                          call->numbers.data, call->numbers.count,
+                                                          &options, &error);
     PyEval_RestoreThread(call->progress.thread);
     if (status != RECMAP_OK) raise_error(&error);
     return status == RECMAP_OK;

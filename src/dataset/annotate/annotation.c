@@ -89,8 +89,13 @@ static recmap_status prepare(recmap_annotation *annotation, recmap_error *error)
 }
 
 recmap_status recmap_annotation_create(recmap_annotation **annotation, recmap_dataset *dataset,
-                                       recmap_progress_fn progress, void *progress_context,
+                                       const recmap_annotation_options *options,
                                        recmap_error *error) {
+    static const recmap_annotation_options defaults = RECMAP_ANNOTATION_OPTIONS_INIT;
+    if (!options) options = &defaults;
+    if (options->version != RECMAP_ANNOTATION_OPTIONS_VERSION)
+        return fail(error, RECMAP_INVALID, "recmap_annotation_options has version %u, expected %d",
+                    options->version, RECMAP_ANNOTATION_OPTIONS_VERSION);
     if (dataset->part_count) {
         fail(error, RECMAP_INVALID, "a concatenation has no index of its own");
         fail_advise(error, "annotate its parts, or lift columns of its parts");
@@ -99,8 +104,8 @@ recmap_status recmap_annotation_create(recmap_annotation **annotation, recmap_da
     recmap_annotation *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
     fresh->dataset = dataset;
-    fresh->progress = progress;
-    fresh->progress_context = progress_context;
+    fresh->progress = options->progress;
+    fresh->progress_context = options->progress_context;
     fresh->lock = (struct lock_file)LOCK_FILE_INIT;
     fresh->replaced_fd = -1;
     fresh->is_nullable = true;

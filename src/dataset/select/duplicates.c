@@ -263,10 +263,16 @@ static recmap_status check_arguments(const char **feature, const recmap_dataset 
 
 recmap_status recmap_dataset_find_duplicates(uint64_t *firsts, recmap_dataset *dataset,
                                              const uint64_t *numbers, size_t count,
-                                             const char *feature, int by_id,
-                                             recmap_progress_fn progress, void *progress_context,
+                                             const recmap_duplicates_options *options,
                                              recmap_error *error) {
-    RETURN_IF_FAILED(check_arguments(&feature, dataset, numbers, count, by_id != 0, error));
+    static const recmap_duplicates_options defaults = RECMAP_DUPLICATES_OPTIONS_INIT;
+    if (!options) options = &defaults;
+    if (options->version != RECMAP_DUPLICATES_OPTIONS_VERSION)
+        return fail(error, RECMAP_INVALID, "recmap_duplicates_options has version %u, expected %d",
+                    options->version, RECMAP_DUPLICATES_OPTIONS_VERSION);
+    const char *feature = options->feature;
+    bool by_id = options->by_id != 0;
+    RETURN_IF_FAILED(check_arguments(&feature, dataset, numbers, count, by_id, error));
     struct duplicate_search search = {
         .dataset = dataset,
         .numbers = numbers,
@@ -274,14 +280,13 @@ recmap_status recmap_dataset_find_duplicates(uint64_t *firsts, recmap_dataset *d
         .feature_size = feature ? strlen(feature) : 0,
         .state = XXH3_createState(),
         .hashes = malloc((count + 1) * sizeof *search.hashes),
-        .progress = progress,
-        .progress_context = progress_context,
+        .progress = options->progress,
+        .progress_context = options->progress_context,
     };
     recmap_batch *batch = NULL;
     recmap_status status = search.state && search.hashes ? recmap_batch_create(&batch, error)
                                                          : fail_memory(error);
-    if (status == RECMAP_OK)
-        status = find_duplicates(firsts, &search, batch, count, by_id != 0, error);
+    if (status == RECMAP_OK) status = find_duplicates(firsts, &search, batch, count, by_id, error);
     recmap_batch_destroy(batch);
     XXH3_freeState(search.state);
     free(search.hashes);

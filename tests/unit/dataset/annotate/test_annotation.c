@@ -26,7 +26,7 @@ static recmap_dataset *open_three_records(void) {
 static recmap_annotation *annotate(recmap_dataset *dataset) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_annotation *annotation = NULL;
-    ASSERT_OK(recmap_annotation_create(&annotation, dataset, NULL, NULL, &error), &error);
+    ASSERT_OK(recmap_annotation_create(&annotation, dataset, NULL, &error), &error);
     return annotation;
 }
 
@@ -255,10 +255,11 @@ static void test_cancelled_within_a_line(void **state) {
         recmap_dataset *dataset = open_three_records();
         recmap_annotation *annotation;
         int count = 0;
+        recmap_annotation_options options = {RECMAP_ANNOTATION_OPTIONS_VERSION, cancel_later,
+                                             &count};
         file_write(files[i][0], files[i][1], strlen(files[i][1]));
         assert_int_equal(truncate(files[i][0], 1500000000), 0);
-        ASSERT_OK(recmap_annotation_create(&annotation, dataset, cancel_later, &count, &error),
-                  &error);
+        ASSERT_OK(recmap_annotation_create(&annotation, dataset, &options, &error), &error);
         assert_int_equal(recmap_annotation_add_file(annotation, "x", files[i][0], RECMAP_KEY_NUMBER,
                                                     NULL, &error),
                          RECMAP_CANCELLED);
@@ -279,8 +280,9 @@ static void test_annotations_exclude_each_other(void **state) {
     recmap_dataset *dataset = open_three_records();
     recmap_annotation *annotation = annotate(dataset), *other = NULL;
     int wait_count = 0;
-    assert_int_equal(recmap_annotation_create(&other, dataset, cancel_wait, &wait_count, &error),
-                     RECMAP_CANCELLED);
+    recmap_annotation_options options = {RECMAP_ANNOTATION_OPTIONS_VERSION, cancel_wait,
+                                         &wait_count};
+    assert_int_equal(recmap_annotation_create(&other, dataset, &options, &error), RECMAP_CANCELLED);
     assert_int_equal(wait_count, 1);
     assert_null(other);
     recmap_annotation_destroy(annotation);

@@ -268,7 +268,7 @@ static void annotate_index(void) {
     recmap_dataset *dataset = dataset_open("set.rmx", NULL);
     recmap_annotation *annotation;
     recmap_value number = int64_value(3), value = int64_value(77);
-    ASSERT_OK(recmap_annotation_create(&annotation, dataset, NULL, NULL, &error), &error);
+    ASSERT_OK(recmap_annotation_create(&annotation, dataset, NULL, &error), &error);
     ASSERT_OK(recmap_annotation_add_column(annotation, "score", RECMAP_TYPE_INT64, "5", &error),
               &error);
     ASSERT_OK(recmap_annotation_add_rows(annotation, RECMAP_KEY_NUMBER, &number, &value, 1, &error),
@@ -396,7 +396,7 @@ static void annotate(const char *index) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset *dataset = dataset_open(index, NULL);
     recmap_annotation *annotation = NULL;
-    ASSERT_OK(recmap_annotation_create(&annotation, dataset, NULL, NULL, &error), &error);
+    ASSERT_OK(recmap_annotation_create(&annotation, dataset, NULL, &error), &error);
     ASSERT_OK(recmap_annotation_add_column(annotation, "score", RECMAP_TYPE_INT64, "1", &error),
               &error);
     ASSERT_OK(recmap_annotation_finish(annotation, &error), &error);

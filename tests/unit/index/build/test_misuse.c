@@ -155,7 +155,7 @@ static void test_annotation_behind_a_link(void **state) {
     recmap_dataset *dataset = dataset_open("links/d.rmx", NULL);
     recmap_annotation *annotation = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
-    ASSERT_OK(recmap_annotation_create(&annotation, dataset, NULL, NULL, &error), &error);
+    ASSERT_OK(recmap_annotation_create(&annotation, dataset, NULL, &error), &error);
     ASSERT_OK(recmap_annotation_add_column(annotation, "x", RECMAP_TYPE_INT64, "1", &error),
               &error);
     ASSERT_OK(recmap_annotation_finish(annotation, &error), &error);
