@@ -15,7 +15,7 @@ void set_shard_path(char path[SET_PATH_SIZE], const char *folder, const char *na
 void set_index_path(char path[SET_PATH_SIZE], const char *folder, const char *name,
                     const char *suffix);
 
-/* Whether there are shards; then `shards` is their list, which the caller destroys. */
+/* Returns true if there are shards; then `shards` is their list, which the caller destroys. */
 bool set_find(recmap_shards **shards, const char *folder, const char *name);
 
 /* Builds the index of the set at `path`, and gives the time that it took. */

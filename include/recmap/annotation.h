@@ -64,14 +64,15 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_annotation_rename(recmap_annota
                                                                    const char *new_name,
                                                                    recmap_error *error);
 
-/* Whether columns that are added afterwards, from files or rows, may have nulls: if 0, a record
- * without a value is an error of recmap_annotation_finish, unless the column has a default. By
- * default they may. */
+/* If not 0, the default, columns that are added afterwards from files or rows may have nulls. If 0,
+ * a record without a value is an error of recmap_annotation_finish, unless the column has a
+ * default.
+ */
 RECMAP_API void recmap_annotation_set_nullable(recmap_annotation *annotation, int is_nullable);
 
-/* Whether rows whose key no record has are left out of columns that are added afterwards. If 0, the
- * default, such rows are an error of recmap_annotation_finish, which has their number. It is always
- * an error if no record has the key of any row of a column. */
+/* If not 0, rows whose key no record has are left out of columns that are added afterwards. If 0,
+ * the default, such rows are an error of recmap_annotation_finish, which has their number. It
+ * is always an error if no record has the key of any row of a column. */
 RECMAP_API void recmap_annotation_ignore_unmatched(recmap_annotation *annotation, int ignores);
 
 /* The number of rows that were added so far whose key no record has. */

@@ -88,7 +88,7 @@ typedef enum recmap_bytes_mode {
     RECMAP_BYTES_COPY = 1, /* one buffer, with offsets */
 } recmap_bytes_mode;
 
-/* Whether elements are stored as bytes, and in which byte order. */
+/* How a value of bytes holds elements: not at all, or in this byte order. */
 typedef enum recmap_raw {
     RECMAP_RAW_NONE = 0,
     RECMAP_RAW_LITTLE_ENDIAN = 1,

@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-/* Whether the kernel is asked to read records before they are used. */
+/* When the kernel is asked to read records before they are used. */
 typedef enum recmap_readahead {
     RECMAP_READAHEAD_AUTO = 0, /* as long as records are found not to be in memory */
     RECMAP_READAHEAD_OFF = 1,

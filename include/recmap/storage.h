@@ -112,11 +112,11 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_storage_set_client(recmap_stora
                                                                     const recmap_client *client,
                                                                     recmap_error *error);
 
-/* Whether anything besides the caller keeps the storage, such as an open data set or another owner:
- * 1 or 0. */
+/* Returns true if anything besides the caller keeps the storage, such as an open data set or
+ * another owner. */
 RECMAP_API int recmap_storage_is_used(const recmap_storage *storage);
 
-/* Whether this build reads URLs: 1 or 0. */
+/* Returns true if this build reads URLs. */
 RECMAP_API int recmap_storage_is_supported(void);
 
 #ifdef __cplusplus

@@ -57,7 +57,7 @@ def without_nulls(values: Any, what: str) -> Any:
 
 
 def has_other_index(values: Any) -> bool:
-    """Whether values are a series or table of pandas whose index is not 0 to n - 1."""
+    """Returns true if values are a series or table of pandas whose index is not 0 to n - 1."""
     if not hasattr(values, "iloc") or not hasattr(values, "index"):
         return False
     return not np.array_equal(np.asarray(values.index), np.arange(len(values)))

@@ -191,7 +191,7 @@ def blob_list(keys, last):
 
 
 def is_answered_by_fault(handler):
-    """Whether one of the faults has answered the request.
+    """Returns true if one of the faults has answered the request.
 
     A fault is removed before it answers, because the client may read the answer, and send its next
     request, before the fault returns. One that did not answer is put back. Meanwhile other requests

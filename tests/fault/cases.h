@@ -36,7 +36,7 @@ struct holdings holdings_now(void);
 /* NULL when nothing is held that was not `before`. */
 const char *holdings_check(const struct holdings *earlier_holdings);
 
-/* Whether the program was built with a sanitizer that has its own allocator. */
+/* Returns true if the program was built with a sanitizer that has its own allocator. */
 bool test_is_sanitized(void);
 
 /* Seconds that a case may take. */

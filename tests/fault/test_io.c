@@ -68,7 +68,8 @@ static bool is_invisible(const struct failing *failing) {
     return failing->fault == FAULT_SHORT || failing->code == EINTR;
 }
 
-/* Whether an error says what happened. Where LMDB made the call it says EIO for a short one. */
+/* Checks that an error says what happened. Where LMDB made the call it says EIO for a short
+ * one. */
 static const char *check_error(const struct io_case *io_case, const char *step,
                                const recmap_error *error) {
     int code = error->system_errno;

@@ -29,7 +29,7 @@ struct iteration {
     bool is_over; /* a call failed for good */
 };
 
-/* Whether a call is to be made again. What may not come of it is in `wrong`. */
+/* Returns true if a call is to be made again. What may not come of it is in `wrong`. */
 static bool tries_again(struct iteration *iteration, recmap_status status,
                         const recmap_error *error, const char **problem) {
     if (status == RECMAP_OK) return false;

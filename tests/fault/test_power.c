@@ -121,7 +121,7 @@ static void make_image(size_t cut, enum loss loss, uint64_t *random) {
     }
 }
 
-/* Whether the new file has the index's name after the loss. */
+/* Returns true if the new file has the index's name after the loss. */
 static bool is_renamed(size_t cut, enum loss loss, uint64_t *random) {
     for (size_t i = 0; i < cut; i++) {
         if (events[i].kind != CALL_RENAME) continue;

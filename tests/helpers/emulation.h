@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Whether an emulator runs the tests, which packaging/test-aarch64 tells. If so, prints what the
- * emulator lacks: the script lists these lines at its end. */
+/* Returns true if an emulator runs the tests, which packaging/test-aarch64 tells. If so, prints
+ * what the emulator lacks: the script lists these lines at its end. */
 static inline bool is_emulated(const char *test, const char *missing) {
     if (!getenv("RECMAP_TEST_EMULATED")) return false;
     printf("skipped under emulation: %s: %s\n", test, missing);

@@ -203,7 +203,7 @@ static recmap_status end_shard(void *context, const struct shard_end *end, recma
     return RECMAP_OK;
 }
 
-/* Whether a build that does not skip must fail: there is damage. */
+/* Returns true if a build that does not skip must fail: there is damage. */
 static bool is_damaged(struct scan_state state) {
     struct place found;
     if (!state.end) return state.has_damage;

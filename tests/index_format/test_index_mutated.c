@@ -142,7 +142,7 @@ static void check_batch(const struct use *use, const recmap_batch *batch, bool c
     }
 }
 
-/* Whether get gave all of them. */
+/* Returns true if get gave all of them. */
 static bool are_good(const struct use *use, const uint64_t *numbers, size_t count) {
     bool are = true;
     for (size_t i = 0; i < count; i++) are &= use->digests[numbers[i]] != 0;

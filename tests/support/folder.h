@@ -34,7 +34,7 @@ void assert_same_file(const char *path, const char *other);
 /* The folder with data of other projects, or NULL: then the test says so and is skipped. */
 const char *shared_data(void);
 
-/* Whether the long campaigns are asked for: RECMAP_TEST_LONG=1. */
+/* Returns true if the long campaigns are asked for: RECMAP_TEST_LONG=1. */
 bool is_long(void);
 
 #endif

@@ -38,7 +38,7 @@ static void print_damage(const recmap_damage *damage) {
     putchar('\n');
 }
 
-/* Whether each shard as a whole is a finding, as if all were elsewhere. */
+/* Returns true if each shard as a whole is a finding, as if all were elsewhere. */
 static bool is_without_shards(const recmap_report *report, const recmap_dataset_info *info) {
     size_t count = recmap_report_damage_count(report);
     for (size_t i = 0; i < count; i++)

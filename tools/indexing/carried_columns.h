@@ -13,7 +13,7 @@
 recmap_status carried_columns_add(const char *path, recmap_dataset *source, const uint64_t *numbers,
                                   uint64_t count, recmap_error *error);
 
-/* Whether the data set has lifted columns other than the sizes of its records. */
+/* Returns true if the data set has lifted columns other than the sizes of its records. */
 bool carried_columns_exist(const recmap_dataset *source);
 
 #endif

@@ -23,7 +23,7 @@ static recmap_status add_sample(recmap_schema *schema, recmap_dataset *dataset) 
     return RECMAP_OK;
 }
 
-/* Whether the feature is of bytes in the first records. */
+/* Returns true if the feature is of bytes in the first records. */
 static bool is_of_bytes(recmap_dataset *dataset, const char *name) {
     recmap_schema *schema;
     bool is_found = false;

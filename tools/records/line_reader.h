@@ -18,7 +18,7 @@ struct line_reader {
     uint64_t offset; /* of the line's first byte in the file */
 };
 
-/* Whether the path means standard input: `-`. */
+/* Returns true if the path means standard input: `-`. */
 bool line_reader_is_stdin(const char *path);
 
 /* Opens a file, or standard input. After an error the reader may be closed, too. */

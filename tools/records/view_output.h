@@ -38,7 +38,7 @@ int view_output_write_all(const struct view *view, const char *path, enum output
 recmap_status view_output_save(const struct view *view, const char *path, uint64_t total,
                                recmap_error *error);
 
-/* Whether `path`, which may be NULL, is the name of a selection, or of an index. */
+/* Returns true if `path`, which may be NULL, is the name of a selection, or of an index. */
 bool view_output_is_selection(const char *path);
 bool view_output_is_index(const char *path);
 

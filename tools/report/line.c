@@ -8,7 +8,7 @@ static bool is_finite(const recmap_example_part *part, size_t index) {
     return part->int64s || isfinite(part->floats[index]);
 }
 
-/* Whether number a is below number b. Numbers that are not finite are below none. */
+/* Returns true if number a is below number b. Numbers that are not finite are below none. */
 static bool is_below(const recmap_example_part *part, size_t a, size_t b) {
     if (!is_finite(part, a)) return false;
     if (!is_finite(part, b)) return true;

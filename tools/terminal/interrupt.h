@@ -14,7 +14,8 @@ void interrupt_watch(void);
 /* Lets the signals act as before interrupt_watch again. */
 void interrupt_unwatch(void);
 
-/* Whether Ctrl-C has no effect: a shell script starts commands with & so that SIGINT is ignored. */
+/* Returns true if Ctrl-C has no effect: a shell script starts commands with & so that SIGINT is
+ * ignored. */
 bool interrupt_ignores_keyboard(void);
 
 bool interrupt_is_pending(void);

@@ -26,7 +26,8 @@ recmap_status listing_init(struct listing *listing, struct view *view, struct se
                            const struct request *request, recmap_error *error);
 void listing_deinit(struct listing *listing);
 
-/* Whether the listing has all of its rows: its filter has been compared with all records. */
+/* Returns true if the listing has all of its rows: its filter has been compared with all records.
+ */
 bool listing_is_complete(const struct listing *listing);
 
 /* The record numbers of the rows from `first` on: as many as there are, up to LISTING_ROWS_MAX. */

@@ -24,7 +24,7 @@ void match_set_deinit(struct match_set *set);
 /* Adds the next items: matches[i] is 1 if the filter keeps item set->item_count + i, else 0. */
 void match_set_add(struct match_set *set, const uint8_t *matches, size_t count);
 
-/* Whether the item at a position was added and is a match. */
+/* Returns true if the item at a position was added and is a match. */
 bool match_set_has(const struct match_set *set, uint64_t position);
 
 /* The position of match `rank`, which is below set->count. */

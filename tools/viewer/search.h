@@ -25,7 +25,7 @@ void search_deinit(struct search *search);
 /* Searches the next slice. An error ends the search, and is kept in it. */
 void search_continue(struct search *search);
 
-/* Whether there is nothing left to search, or an error ended it. */
+/* Returns true if there is nothing left to search, or an error ended it. */
 bool search_is_complete(const struct search *search);
 
 /* The matches found so far, in the sequence of the view's items. */

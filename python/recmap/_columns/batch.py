@@ -137,7 +137,7 @@ class ColumnBatch:
         return len(self.records)
 
     def is_valid(self, name: str) -> npt.NDArray[np.bool_]:
-        """Whether each row's record has the feature: bool array. False: a default, or null."""
+        """A bool array: true for rows whose record has the feature, false for a default or null."""
         validity = self._descriptions[name][1].validity
         if validity is None:
             return np.ones(self.row_count, bool)

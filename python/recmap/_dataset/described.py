@@ -48,7 +48,7 @@ class Described(Selectable):
         return tuple((name, default) for name, _, default, _ in self._column_table()[1:])
 
     def _has_lifted_nulls(self) -> bool:
-        """Whether a lifted column, which was read from the records, has nulls."""
+        """Returns true if a lifted column, which was read from the records, has nulls."""
         annotated = self._annotated_columns()
         return any(
             null_count and name not in annotated for name, _, _, null_count in self._column_table()

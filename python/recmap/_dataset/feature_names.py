@@ -91,7 +91,7 @@ class FeatureNames:
             self._sampled_count = max(self._sampled_count, sampled_count)
 
     def has(self, dataset: Selectable, name: str, is_list: bool) -> bool:
-        """Whether some record is known to have this feature, perhaps after reading a sample."""
+        """Returns true if some record is known to have this feature. May read a sample."""
         for count in _SAMPLE_COUNTS:
             if name in self._known.of(is_list):
                 return True

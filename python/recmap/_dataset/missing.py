@@ -145,7 +145,7 @@ class _Check:
         return [name for name in names if not self._is_known(name)]
 
     def _is_known(self, name: _Name) -> bool:
-        """Whether other records are known to have the feature, or it was warned of."""
+        """Returns true if other records are known to have the feature, or it was warned of."""
         if self.missing == "warn" and name in self._warned:
             return True
         return self._names.has(self._dataset, name.text, name.is_list)

@@ -162,7 +162,7 @@ def _count_nonzero(a: Any, axis: Any = None, **options: Any) -> Any:
 
 
 def _array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
-    """Whether nulls are at the same places, and the other values are equal."""
+    """Returns true if nulls are at the same places, and the other values are equal."""
     mask1, mask2 = np.ma.getmaskarray(a1), np.ma.getmaskarray(a2)
     if not np.array_equal(mask1, mask2):
         return False

@@ -301,7 +301,7 @@ class Records(Selectable):
         return firsts
 
     def __contains__(self, value: object) -> bool:
-        """Whether a record equals `value`. Reads record by record.
+        """Returns true if a record equals `value`. Reads record by record.
 
         Raises:
             TypeError: `value` is a str, which no record equals.

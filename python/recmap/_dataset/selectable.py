@@ -66,7 +66,7 @@ class Selectable(_recmap.Dataset):
         def __iter__(self) -> Iterator[memoryview]: ...
         @property
         def closed(self) -> bool:
-            """Whether close() was called."""
+            """Returns true if close() was called."""
             ...
 
     @classmethod

@@ -21,7 +21,7 @@ class Selection(NamedTuple):
     numbers: UInt64s | None
 
     def is_whole(self, record_count: int) -> bool:
-        """Whether item i is record i, for all records."""
+        """Returns true if item i is record i, for all records."""
         return self.numbers is None and self[:3] == (0, record_count, 1)
 
     def slice(self, key: slice) -> Selection:

@@ -56,8 +56,8 @@ def verify_records(view: Records, progress: Progress) -> dict[str, Any]:
 
 
 def _is_out_of_reach(error: Error) -> bool:
-    """Whether a store, the network or the credentials failed, so that nothing is known about the
-    records. A missing object is damage."""
+    """Returns true if a store, the network or the credentials failed, so that nothing is known
+    about the records. A missing object is damage."""
     is_remote = error.path is not None and "://" in error.path
     return is_remote and isinstance(error, OSError) and not isinstance(error, FileNotFoundError)
 

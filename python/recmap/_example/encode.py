@@ -23,7 +23,7 @@ _TEXTS = {bytes, bytearray, memoryview, str}
 
 
 def _are_texts(values: Sequence[Any]) -> bool:
-    """Whether all values are texts. The first one says so of most lists."""
+    """Returns true if all values are texts. The first one says so of most lists."""
     return type(values[0]) in _TEXTS and set(map(type, values)) <= _TEXTS
 
 

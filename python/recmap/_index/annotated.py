@@ -136,9 +136,9 @@ def _refuse(path: str, names: list[str]) -> None:
 
 
 def _is_annotated(dataset: Dataset, name: str, spans: list[range]) -> bool:
-    """Whether records lack the values of a column that is not marked as annotated, as in indexes of
-    older versions. This reads a few records, which lie in `spans`. If none can be read, the values
-    count as lifted."""
+    """Returns true if records lack the values of a column that is not marked as annotated, as in
+    indexes of older versions. This reads a few records, which lie in `spans`. If none can be read,
+    the values count as lifted."""
     try:
         samples = _samples(dataset, name, spans)
     except Error:
@@ -147,7 +147,7 @@ def _is_annotated(dataset: Dataset, name: str, spans: list[range]) -> bool:
 
 
 def _lacks_value(dataset: Dataset, name: str, number: int) -> bool:
-    """Whether a record can be read and does not have its value of the column."""
+    """Returns true if a record can be read and does not have its value of the column."""
     try:
         value = dataset.columns._range(name, number, number + 1)[0]
         return not _is_value_of(dataset[number], name, value)
@@ -184,7 +184,7 @@ def _telling(dataset: Dataset, name: str, default: str, piece: range) -> npt.NDA
 
 
 def _is_value_of(record: memoryview, name: str, value: Any) -> bool:
-    """Whether the feature of a record has this single value. Only Examples have features."""
+    """Returns true if the feature of a record, which must be an Example, has this single value."""
     try:
         features, _ = decoded_features(record)
     except Error:
@@ -198,7 +198,7 @@ def _is_value_of(record: memoryview, name: str, value: Any) -> bool:
 
 
 def _is_non_default(values: npt.NDArray[Any], default: str) -> npt.NDArray[np.bool_]:
-    """Whether each value differs from the default."""
+    """Returns true if each value differs from the default."""
     if values.dtype == object:
         return np.asarray(values != default)
     number = float(default) if values.dtype.kind == "f" else int(default)

@@ -44,7 +44,7 @@ def warn_of_counts(path: str, options: IndexOptions, empty: Sequence[str]) -> No
 
 
 def _is_bytes(dataset: Dataset, name: str) -> bool:
-    """Whether the feature is of bytes in the first records; False if they cannot be read."""
+    """Returns true if the first records can be read and the feature is of bytes in them."""
     numbers = np.arange(min(_SAMPLE_COUNT, len(dataset)), dtype=np.uint64)
     try:
         text, _ = dataset._schema(numbers)

@@ -59,8 +59,8 @@ def _lift_advice(dataset: Dataset, name: str, default: str | None, options: Inde
 
 
 def has_useless_ids(dataset: Dataset, options: IndexOptions) -> bool:
-    """Whether the index has ids of another feature than is asked for, but no record has that one:
-    its name was misspelt. Nothing is lost if the index is built again."""
+    """Returns true if the index has ids of another feature than is asked for, but no record has
+    that one: its name was misspelt. Nothing is lost if the index is built again."""
     name = dataset._id_name()
     if options.id is None or name in (None, options.id) or dataset.info["ids"]["count"]:
         return False

@@ -172,7 +172,7 @@ def _check_both(*names: str) -> None:
 
 
 def _is_outside_srun(names: tuple[str, str]) -> bool:
-    """Whether Slurm set the variables for a batch script or a shell, which run once.
+    """Returns true if Slurm set the variables for a batch script or a shell, which run once.
 
     They have SLURM_PROCID=0 and the number of tasks that their job may start. Only processes that
     srun started have the number of an ordinary step.

@@ -113,7 +113,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
             ``rank="auto"`` gets both from ``torch.distributed`` if it is initialized, else from JAX
             if it is distributed, else from the variables that torchrun (RANK, WORLD_SIZE),
             Horovod, Open MPI, MVAPICH, MPICH (PMI_RANK, PMI_SIZE), jsrun or Slurm set, and is 0
-            of 1 without them. It is an error if a launcher gives only the rank, as those do that
+            of 1 without them. It is an error if a launcher gives only the rank, like those that
             set PALS_RANKID or PMIX_RANK, and if a framework knows others when the iteration starts.
             Warns if neither argument is given to one of several processes, because every process
             then reads all records.
@@ -385,7 +385,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
                 self._loader.deliver(step)
 
     def _is_at_end(self) -> bool:
-        """Whether the last step of an epoch was delivered, but not the end of its ``for``."""
+        """Returns true if an epoch's last step was delivered, but not the end of its ``for``."""
         return self._loader.is_end_next()
 
     def _first_source(self) -> Callable[[], _recmap.Step | None]:

@@ -149,7 +149,7 @@ class Pipeline:
             wake.put(None)
 
     def is_in_worker(self) -> bool:
-        """Whether the caller is the function of this pipeline."""
+        """Returns true if the caller is the function of this pipeline."""
         return getattr(_this_thread, "pipeline", None) is self
 
     # ---- The feeder.

@@ -203,7 +203,7 @@ _PROCESS = ("RECMAP_CREDENTIAL_PROCESS",)
 
 
 def _is_given(options: Options, *names: str) -> bool:
-    """Whether credentials, or none at all, were passed."""
+    """Returns true if credentials, or none at all, were passed."""
     is_anonymous = any(
         options.get(name, "").lower() in ("true", "1") for name in ("anonymous", "anon")
     )
@@ -234,7 +234,7 @@ _CLOUDS = {"s3": _asks_amazon, "gs": _asks_google, "az": _asks_azure}
 
 
 def _is_private(options: Options) -> bool:
-    """Whether nobody on the network can read a token that is sent to the endpoint."""
+    """Returns true if nobody on the network can read a token that is sent to the endpoint."""
     names = ("endpoint", "endpoint_url", "endpoint_override")
     endpoints = [options[name] for name in names if options.get(name)]
     return all(_is_private_url(endpoint) for endpoint in endpoints)

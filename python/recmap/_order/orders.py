@@ -608,7 +608,7 @@ class _View(Order):
 
 
 def _is_plain(value: object) -> bool:
-    """Whether it is a number or a word; a digest is a str of 32 digits."""
+    """Returns true if it is a number or a word; a digest is a str of 32 digits."""
     return isinstance(value, int) or (isinstance(value, str) and len(value) != 32)
 
 
@@ -672,7 +672,7 @@ def check_fits(order: Order, count: int) -> None:
 
 
 def _selects(order: Order) -> bool:
-    """Whether the records of an order, or of a source of a mixture, were selected."""
+    """Returns true if the records of an order, or of a source of a mixture, were selected."""
     if isinstance(order, Mixture):
         return any(map(_selects, order._arguments[0]))
     return isinstance(order, _View)

@@ -59,7 +59,7 @@ def _keep_counts(given: Any) -> _KeptCounts:
     return _KeptCounts(_Counts.make(np.ascontiguousarray(array.astype(unsigned, copy=False))))
 
 
-# Whether an order is unpickled, which warns of nothing again.
+# True while an order is unpickled, which warns of nothing again.
 _is_remade: ContextVar[bool] = ContextVar("_is_remade", default=False)
 
 

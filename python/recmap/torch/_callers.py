@@ -262,7 +262,7 @@ def batching_of(caller: FrameType) -> Batching:
 
 
 def _makes_batches(user: Any) -> bool:
-    """Whether this is the BatchSampler of PyTorch or torchdata, or the iterator of the latter.
+    """Returns true if this is the BatchSampler of PyTorch or torchdata, or the latter's iterator.
 
     Classes derived from it, such as Accelerate's, may pass on batches of another one.
     """
@@ -285,7 +285,7 @@ class _Probe(Iterator[int]):
 
 @functools.cache
 def _asks_again(kind: type) -> bool:
-    """Whether it asks for more numbers after a smaller last batch: older versions do not."""
+    """Returns true if it asks for more numbers after a smaller last batch; older ones do not."""
     if kind.__name__ == "_BatchSamplerIterator":
         return True
     probe = _Probe()

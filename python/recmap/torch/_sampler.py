@@ -225,7 +225,7 @@ class Sampler(data.Sampler[Any]):
         return self._order_of(self._begin[0])._order.state_after(*self._begin, *self._deal, items)
 
     def _is_at_end(self) -> bool:
-        """Whether the iteration gave its last item, but was broken off before its end."""
+        """Returns true if the iteration gave its last item, but was broken off before its end."""
         return 0 < self._steps_taken() >= self._step_count()
 
     @property
@@ -257,7 +257,7 @@ class Sampler(data.Sampler[Any]):
         return self._state(self._stand())
 
     def _has_requests(self) -> bool:
-        """Whether a DataLoader has asked for more items than it has delivered."""
+        """Returns true if a DataLoader has asked for more items than it has delivered."""
         requests = self._requests
         if requests is None:
             return False

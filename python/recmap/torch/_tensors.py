@@ -133,7 +133,7 @@ def convert(batch: Any, numbers: str | None, adopt: Adopt | None = None) -> Any:
 
 
 def _is_of_join(batch: Any) -> bool:
-    """Whether this is the batch of a JoinedLoader: {name: batch}."""
+    """Returns true if this is the batch of a JoinedLoader: {name: batch}."""
     return isinstance(batch, dict) and any(
         isinstance(part, (RecordBatch, ColumnBatch)) for part in batch.values()
     )

@@ -1,5 +1,5 @@
-/* Signals during long calls. Whether one arrived is asked with the GIL, for which other threads may
- * have to wait, so it is asked only now and then. */
+/* Signals during long calls. Asking for one needs the GIL, for which other threads may then have
+ * to wait, so it is done only now and then. */
 #ifndef RECMAP_PYTHON_BASE_SIGNALS_H
 #define RECMAP_PYTHON_BASE_SIGNALS_H
 

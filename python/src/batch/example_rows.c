@@ -80,7 +80,7 @@ static const int64_t *numbers_of(const struct array_view *array) {
     return array->data;
 }
 
-/* Whether `offsets` divide `total` items into `count` parts. */
+/* Returns true if `offsets` divide `total` items into `count` parts. */
 static int is_division(const struct array_view *offsets, size_t count, size_t total) {
     const int64_t *numbers = numbers_of(offsets);
     if (offsets->count != count + 1 || numbers[0] < 0) return 0;

@@ -239,7 +239,7 @@ static PyMethodDef methods[] = {
 static PyGetSetDef members[] = {
     {"_handle", get_handle, NULL, NULL, NULL},
     {"_range", get_range, NULL, NULL, NULL},
-    {"closed", get_closed, NULL, "Whether close() was called.", NULL},
+    {"closed", get_closed, NULL, "True after close().", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -57,7 +57,7 @@ static void end_iteration(struct iterator_object *self) {
     self->source->is_iterating = 0;
 }
 
-/* Whether the iterator has ended, or ends here. */
+/* Returns true if the iterator has ended, or ends here. */
 static int is_over(struct iterator_object *self) {
     int is_ended, is_at_limit;
     Py_BEGIN_CRITICAL_SECTION((PyObject *)self->source);

@@ -19,7 +19,7 @@ static size_t scheme_size(const char *text, size_t size) {
     return size - begin;
 }
 
-/* Whether `#` is part of the name of an object, as each other character is. */
+/* Returns true if `#` is part of the name of an object, as each other character is. */
 static bool has_keys(const char *scheme, size_t size) {
     static const char *const schemes[] = {"s3", "gs", "az", "hdfs", "webhdfs", "swebhdfs"};
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)

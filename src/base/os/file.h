@@ -164,7 +164,7 @@ recmap_status path_resolve_entry(char **real_path, const char *path, recmap_erro
 recmap_status path_resolve_start(char **folder, bool *is_elsewhere, const char *path,
                                  const char *name, recmap_error *error);
 
-/* Whether the path itself, not only its folder, is a symbolic link. */
+/* Returns true if the path itself, not only its folder, is a symbolic link. */
 bool path_is_link(const char *path);
 
 /* Returns the folder part of a path ("." if there is none), or NULL if memory runs out; the caller

@@ -55,7 +55,7 @@ recmap_status source_read_all(size_t *failed_index, const struct source_read *re
  * the range from where it comes from. */
 void source_forget(struct source *source, uint64_t offset, uint64_t size);
 
-/* Whether a range can be read without a request to a remote store, as far as is known. */
+/* Returns true if a range can be read without a request to a remote store, as far as is known. */
 bool source_has(struct source *source, uint64_t offset, uint64_t size);
 
 /* Gives a descriptor of a local file with all bytes of the source: the file itself, or an unnamed

@@ -43,10 +43,11 @@ bool field_to_bits(int64_t *bits, const struct field *field);
  * <NA>, in any case. It is missing in a column of numbers, and a text in one of texts. */
 bool field_is_missing_word(const struct field *field);
 
-/* Whether the field has the form of an integer, and is not true or false, which are values only. */
+/* Returns true if the field has the form of an integer, and is not true or false, which are values
+ * only. */
 bool field_is_integer(const struct field *field);
 
-/* Whether the field is an integer as computers write it: without `+` and leading zeros. */
+/* Returns true if the field is an integer as computers write it: without `+` and leading zeros. */
 bool field_is_plain_integer(const struct field *field);
 
 #endif

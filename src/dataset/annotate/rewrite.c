@@ -98,7 +98,7 @@ static recmap_status fail_missing(const struct rewrite *rewrite, const struct ne
     return RECMAP_INVALID;
 }
 
-/* Whether the next row is one of the record. */
+/* Returns true if the next row is one of the record. */
 static bool is_at(const struct row_cursor *cursor, uint64_t number) {
     return cursor->count && cursor->window[cursor->next].hash >> 1 == number;
 }

@@ -61,7 +61,7 @@ recmap_status table_search(const char **found, const char *next, const char *end
 recmap_status table_next_json(struct table_row *row, bool *is_row, struct table *table,
                               recmap_error *error);
 
-/* Whether the file's name ends in this extension. */
+/* Returns true if the file's name ends in this extension. */
 bool table_has_extension(const char *path, const char *extension);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <recmap/dataset.h>
 
-/* Whether the kernel reports that the record is in memory. */
+/* Returns true if the kernel reports that the record is in memory. */
 bool dataset_is_resident(recmap_dataset *dataset, uint64_t number);
 
 /* Asks the kernel to load records; neighbours share a request. With `only_missing`, records that

@@ -359,8 +359,9 @@ static size_t merge_compressed(const struct gather *gather, size_t i, size_t end
     return next;
 }
 
-/* Whether bytes that were read or checked with this status may be right if they are read again: on
- * their way from a store, they may have been changed. The next read then requests them. */
+/* Returns true if bytes that were read or checked with this status may be right if they are read
+ * again: on their way from a store, they may have been changed. The next read then requests them.
+ */
 static bool may_pass(const struct gather *gather, recmap_status status,
                      const struct index_place *place) {
     return (status == RECMAP_CORRUPT || status == RECMAP_STALE) &&
@@ -482,7 +483,7 @@ static recmap_status read_some(struct gather *gather, size_t i, size_t count, si
                                                   : read_compressed(gather, i, count, next, error);
 }
 
-/* Whether a stage has a record in this turn; `i` is set to its index. */
+/* Returns true if a stage has a record in this turn; `i` is set to its index. */
 static bool is_due(size_t *i, size_t turn, size_t lag, size_t count) {
     *i = turn - lag;
     return turn >= lag && *i < count;

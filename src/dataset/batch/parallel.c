@@ -54,7 +54,7 @@ struct parallel_fill {
     atomic_bool is_interrupted;
 };
 
-/* Whether `count` records are likely to have at least BYTES_MIN bytes in total. */
+/* Returns true if `count` records are likely to have at least BYTES_MIN bytes in total. */
 static bool is_long(const recmap_dataset *dataset, size_t count) {
     const recmap_dataset_info *info = &dataset->info;
     return info->record_count && info->byte_count / info->record_count >= BYTES_MIN / count;

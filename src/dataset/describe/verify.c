@@ -176,7 +176,7 @@ static recmap_status add_run(void *context, const struct record_run *run, recmap
     return RECMAP_OK;
 }
 
-/* Whether the index lists this damage; its list is ordered by offset. */
+/* Returns true if the index lists this damage; its list is ordered by offset. */
 static bool is_listed(const struct verification *verification, uint64_t offset, uint64_t length) {
     const struct index_shard *shard = shard_at(verification);
     const struct damage_entry *damages = index_damages(verification->dataset->index) +
@@ -266,9 +266,9 @@ static recmap_status end_shard(void *context, const struct shard_end *end, recma
                        error);
 }
 
-/* Whether the error is a lack of memory, descriptors or disk space in this process, which is not
- * the shard's fault. A shard over the default limits of memory is damaged, because an index could
- * be built of it; one over the caller's limit need not be. */
+/* Returns true if the error is a lack of memory, descriptors or disk space in this process, which
+ * is not the shard's fault. A shard over the default limits of memory is damaged, because an index
+ * could be built of it; one over the caller's limit need not be. */
 static bool lacks_resources(const struct verification *verification, const recmap_error *error) {
     return error->status == RECMAP_NO_MEMORY || error->system_errno == EMFILE ||
            error->system_errno == ENFILE || error->system_errno == ENOSPC ||
@@ -276,8 +276,8 @@ static bool lacks_resources(const struct verification *verification, const recma
            (verification->memory_limit && error->status == RECMAP_UNSUPPORTED);
 }
 
-/* Whether the store, the network, the credentials or the copy of a remote shard failed, so that
- * nothing is known about the shard. An object that the store does not have is a finding, as a
+/* Returns true if the store, the network, the credentials or the copy of a remote shard failed, so
+ * that nothing is known about the shard. An object that the store does not have is a finding, as a
  * missing file is. */
 static bool is_out_of_reach(const struct verification *verification, const recmap_error *error) {
     if (!url_is_url(path_of(verification->report, verification->shard_index))) return false;

@@ -20,12 +20,13 @@ void record_sums_destroy(struct record_sums *sums);
 void record_sums_keep(struct record_sums *sums, uint64_t record, const uint8_t *payload,
                       uint64_t size);
 
-/* Whether the checksums of a record of this size are kept. Another record may evict them. */
+/* Returns true if the checksums of a record of this size are kept. Another record may evict them.
+ */
 bool record_sums_has(struct record_sums *sums, uint64_t record, uint64_t size);
 
-/* Whether the bytes [begin, end) of the payload have the checksums that are kept. They are whole
- * blocks, of which only the last one of the payload is shorter. Returns false also if the checksums
- * are not kept. */
+/* Returns true if the bytes [begin, end) of the payload have the checksums that are kept. They are
+ * whole blocks, of which only the last one of the payload is shorter. Returns false also if the
+ * checksums are not kept. */
 bool record_sums_check(struct record_sums *sums, uint64_t record, const uint8_t *bytes,
                        uint64_t begin, uint64_t end);
 

@@ -60,7 +60,7 @@ static inline struct id_key id_key_of(const recmap_value *id) {
     return (struct id_key){load64(data), load64(data + size - 8) >> (8 * (16 - size)) | kind};
 }
 
-/* Whether the bytes of two keys of kind LONG and of the same size are equal. */
+/* Returns true if the bytes of two keys of kind LONG and of the same size are equal. */
 bool id_key_has_bytes_of(const struct id_key *key, const struct id_key *other);
 
 static inline bool id_key_equals(const struct id_key *key, const struct id_key *other) {

@@ -133,7 +133,7 @@ static recmap_status choose_candidate(int64_t *position, uint64_t *number,
     }
 }
 
-/* Whether an id has no lower position yet. While first_record is 0, no earlier records were
+/* Returns true if an id has no lower position yet. While first_record is 0, no earlier records were
  * searched and all positions are -1; they are not read then, because each would be a cache miss. */
 static bool is_improvement(const struct id_lookup *lookup, int64_t position, size_t slot) {
     return lookup->first_record ? is_lower(position, lookup->positions[slot]) : position >= 0;

@@ -42,7 +42,7 @@ size_t id_lookup_limit(const recmap_dataset *dataset);
 recmap_status id_lookup_run(struct id_lookup *lookup, recmap_error *error);
 void id_lookup_deinit(struct id_lookup *lookup);
 
-/* Whether no record of the data set is copied to be read. */
+/* Returns true if no record of the data set is copied to be read. */
 bool dataset_is_mapped(const recmap_dataset *dataset);
 
 /* Returns how many of the `count` ascending record numbers to read in one group: few enough that

@@ -19,7 +19,7 @@ static bool find_in_index(size_t *feature_index, const recmap_dataset *dataset, 
     return false;
 }
 
-/* Whether all parts count the elements of the feature, in the same way. */
+/* Returns true if all parts count the elements of the feature, in the same way. */
 static bool parts_count(const recmap_dataset *dataset, const struct manifest_counted *feature) {
     for (size_t i = 0; i < dataset->part_count; i++) {
         const recmap_dataset *part = dataset->parts[i].dataset;

@@ -439,15 +439,15 @@ static void open_direct(struct open_shard *shard, const char *name, const struct
     else file_close(fd);
 }
 
-/* Whether the source is certainly the indexed version, judging by what is known without reading it.
- * `entry` is that of the last part of the file. */
+/* Returns true if the source is certainly the indexed version, judging by what is known without
+ * reading it. `entry` is that of the last part of the file. */
 static bool is_same_version(const struct source *source, const struct shard_entry *entry) {
     if (source->stat.size != entry->file_size) return false;
     if (source->etag[0] && entry->etag[0]) return !strcmp(source->etag, entry->etag);
     return source->stat.mtime_ns == entry->mtime_ns;
 }
 
-/* Whether damage of what is read is found without checksums of the cache. */
+/* Returns true if damage of what is read is found without checksums of the cache. */
 static bool finds_damage(const struct open_shard *shard) {
     const struct index_shard *indexed = &index_shards(shard->cache->index)[shard->shard_index];
     return shard->cache->options.checks_data && indexed->framing->check_payload &&
@@ -546,9 +546,9 @@ struct record_pin *open_shard_record_pin(struct open_shard *shard) {
     return shard->cache->evicts ? &shard->pin : NULL;
 }
 
-/* Whether the shard's file is open only because it could not be mapped. In a cache that never
- * closes shards, many of these would use up the process's file descriptors, so such a shard is
- * closed when it is unpinned. That is safe: records are copied from it. */
+/* Returns true if the shard's file is open only because it could not be mapped. In a cache that
+ * never closes shards, many of these would use up the process's file descriptors, so such a shard
+ * is closed when it is unpinned. That is safe: records are copied from it. */
 static bool must_be_temporary(const struct open_shard *shard) {
     const struct shard_cache *cache = shard->cache;
     return shard->source && shard->source->fd >= 0 && !cache->evicts &&

@@ -43,11 +43,11 @@ recmap_cache_statistics shard_cache_disk_statistics(const struct shard_cache *ca
 /* Closes all shards, pinned or not. */
 void shard_cache_destroy(struct shard_cache *cache);
 
-/* Whether shards may be closed while the data set is open. If all of them may be open at once, none
- * is ever closed and pins are not needed. */
+/* Returns true if shards may be closed while the data set is open. If all of them may be open at
+ * once, none is ever closed and pins are not needed. */
 bool shard_cache_evicts(const struct shard_cache *cache);
 
-/* Whether a shard may be in a remote store, so that opening it may take a request. */
+/* Returns true if a shard may be in a remote store, so that opening it may take a request. */
 bool shard_cache_is_remote(const struct shard_cache *cache);
 
 /* Where its shards are. */
@@ -89,13 +89,14 @@ const uint8_t *open_shard_bytes(const struct open_shard *shard);
  * pinned. */
 const struct shard_window *open_shard_window(const struct open_shard *shard);
 
-/* Whether the SIGBUS guard replaced missing bytes of the mapping by zeros: the file was truncated.
+/* Returns true if the SIGBUS guard replaced missing bytes of the mapping by zeros: the file was
+ * truncated.
  */
 bool open_shard_was_cut(const struct open_shard *shard);
 
-/* Whether bytes of a shard are in memory, and a request to load them. Offsets and sizes refer to
- * the inflated image; the corresponding bytes of the file are checked or requested. Advice only:
- * nothing fails. */
+/* The first returns true if bytes of a shard are in memory; the second asks the kernel to load
+ * them. Offsets and sizes refer to the inflated image; the corresponding bytes of the file are
+ * checked or requested. Advice only: nothing fails. */
 bool open_shard_is_resident(const struct open_shard *shard, uint64_t offset, uint64_t size);
 void open_shard_will_need(const struct open_shard *shard, uint64_t offset, uint64_t size);
 
@@ -110,7 +111,7 @@ int open_shard_direct(uint32_t *alignment, const struct open_shard *shard);
  * NULL. Valid while the shard is pinned. */
 struct source *open_shard_distant_source(const struct open_shard *shard);
 
-/* Whether its bytes come from a remote store. */
+/* Returns true if its bytes come from a remote store. */
 bool open_shard_is_remote(const struct open_shard *shard);
 
 /* For a shard of which a record turned out to be bad: compares its samples with the index, unless

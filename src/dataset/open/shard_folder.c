@@ -25,7 +25,8 @@ static uint32_t count_of(const struct shard_folder *folder) {
     return (uint32_t)index_manifest(folder->index)->shard_count;
 }
 
-/* Whether a URL in an index that is in a remote store lies within the index's own folder. */
+/* Returns true if a URL in an index that is in a remote store lies within the index's own folder.
+ */
 static bool is_in_own_folder(const struct shard_folder *folder, const char *url) {
     size_t size = strlen(folder->path);
     return url_is_url(folder->path) && !strncmp(url, folder->path, size) && url[size] == '/' &&
@@ -185,7 +186,7 @@ static bool is_path_missing(const recmap_error *error) {
     return error->system_errno == ENOENT || error->system_errno == ENOTDIR;
 }
 
-/* Whether a copy in a remote store is flat is known once an object was opened. */
+/* An object is opened by its whole name first: only then it is known if the copy is flat. */
 static recmap_status open_object(struct source **source, struct shard_folder *folder,
                                  const char *name, const struct remote_identity *expected,
                                  recmap_error *error) {

@@ -45,7 +45,7 @@ struct filter_lexer filter_lexer_init(const char *expression, size_t size, char 
 /* Moves to the next token. Errors: INVALID naming the character. */
 recmap_status filter_lexer_next(struct filter_lexer *lexer, recmap_error *error);
 
-/* Whether the current token is this symbol or name. */
+/* Returns true if the current token is this symbol or name. */
 bool filter_lexer_is(const struct filter_lexer *lexer, const char *word);
 
 /* The error for the part of the expression from `start` on: the character, the source if `size` is

@@ -195,8 +195,8 @@ static enum inflate_verdict fill(struct span *span, struct inflater *inflater,
     return verdict;
 }
 
-/* Whether the piece inflated to the bytes that were indexed. Where the stream was damaged already,
- * these are the bytes before the damage. */
+/* Returns true if the piece inflated to the bytes that were indexed. Where the stream was damaged
+ * already, these are the bytes before the damage. */
 static bool is_intact(const struct span *span, const struct span_source *source,
                       struct span_piece piece) {
     uint64_t first = (piece.begin - span_begin(source, piece.span_index)) / SPAN_CHECKED_SIZE;
@@ -252,7 +252,7 @@ static void inflate_once(struct span *span, const struct span_source *source,
     span->data = NULL;
 }
 
-/* Whether compressed bytes are the same when they are read once more. */
+/* Returns true if compressed bytes are the same when they are read once more. */
 static bool is_same_piece(const struct span_source *source, uint8_t *first, uint8_t *second,
                           size_t size, uint64_t offset) {
     bool is_possible;

@@ -54,7 +54,7 @@ static void thin_out(struct waypoints *waypoints) {
     waypoints->distance_min *= 2;
 }
 
-/* Whether no other waypoint is near the offset. The caller holds the lock. */
+/* Returns true if no other waypoint is near the offset. The caller holds the lock. */
 static bool is_far_enough(const struct waypoints *waypoints, uint64_t offset) {
     size_t following = count_to(waypoints, offset);
     return (!following ||

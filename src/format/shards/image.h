@@ -31,8 +31,8 @@ recmap_status image_open_or_read(struct shard_image *image, int fd, uint64_t fil
                                  const char *path, recmap_error *error);
 void image_close(struct shard_image *image);
 
-/* Whether the file was truncated while it was mapped. The guard then replaced the missing pages by
- * zeros, so everything read since may be wrong. */
+/* Returns true if the file was truncated while it was mapped. The guard then replaced the missing
+ * pages by zeros, so everything read since may be wrong. */
 bool image_was_cut(const struct shard_image *image);
 
 #endif

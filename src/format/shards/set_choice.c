@@ -22,7 +22,7 @@ static void write_title(char title[TITLE_SIZE], const struct shard_set *set, boo
     redact_url(title, TITLE_SIZE, text);
 }
 
-/* Whether all sets are in one folder, which their titles then need not name. */
+/* Returns true if all sets are in one folder, which their titles then need not name. */
 static bool share_folder(const struct shard_sets *sets) {
     for (size_t i = 1; i < sets->count; i++) {
         struct path_part a = sets->sets[0].label.folder, b = sets->sets[i].label.folder;

@@ -20,8 +20,8 @@ bool shard_name_is_temporary(const char *name);
  * are those of Spark, Hadoop, TFDS and Beam. */
 bool shard_path_is_temporary(const char *path);
 
-/* Whether a relative name in an index stays in the folder of the index: none of its components is
- * empty, `.` or `..`. */
+/* Returns true if a relative name in an index stays in the folder of the index: none of its
+ * components is empty, `.` or `..`. */
 bool shard_name_stays_inside(const char *name);
 
 /* Returns true for documents, metadata, checksums and other files that accompany shards. */

@@ -4,8 +4,8 @@
 
 #include "storage/remote/remote.h"
 
-/* Whether a name in an index is complete: an absolute path or a URL. Other names are relative to a
- * folder. */
+/* Returns true if a name in an index is complete: an absolute path or a URL. Other names are
+ * relative to a folder. */
 bool shard_name_is_absolute(const char *name);
 
 /* Opens a local file by its path, or an object by its URL: see remote_open. */

@@ -484,7 +484,7 @@ static bool is_folder_url(const char *name) {
     return !strchr(rest, '/') || name[strlen(name) - 1] == '/';
 }
 
-/* Whether the URL has wildcards. The brackets of an IPv6 address are none. */
+/* Returns true if the URL has wildcards. The brackets of an IPv6 address are none. */
 static bool is_url_pattern(const char *name) {
     const char *rest = strstr(name, "://") + 3;
     size_t size = *rest == '[' ? strcspn(rest, "]/") : 0;
@@ -530,7 +530,7 @@ static recmap_status add_remote(struct path_list *list, const char *name,
     bool is_pattern = is_url_pattern(name);
     bool is_folder = !is_pattern && is_folder_url(name);
     if (is_folder || is_pattern) return add_objects(list, name, is_folder, expansion, error);
-    /* Whether the objects exist is found out when they are read. */
+    /* An object that does not exist is noticed when it is read. */
     return set_name_parse(&set, name) ? add_planned_set(list, &set, error)
                                       : add_file(list, name, error);
 }

@@ -220,7 +220,7 @@ recmap_status recmap_index_builder_add_shard(recmap_index_builder *builder, cons
     return add_part(builder, path, NULL, error);
 }
 
-/* Whether two texts are equal, or both are NULL. */
+/* Returns true if two texts are equal, or both are NULL. */
 static bool same_text(const char *a, const char *b) {
     return a && b ? !strcmp(a, b) : a == b;
 }
@@ -234,8 +234,8 @@ static bool counts_fit(const struct manifest *manifest, const recmap_index_optio
 }
 
 /* An index can be added only if its ids, columns and counts have the definition that the new index
- * has: names, defaults, element types and their order. Whether a callback read ids and columns is
- * known, but not which one. */
+ * has: names, defaults, element types and their order. It is
+ * known that a callback read ids and columns, but not which one. */
 static recmap_status check_fits(const recmap_index_builder *builder, const struct index_file *index,
                                 const char *path, recmap_error *error) {
     const struct manifest *part = index_manifest(index);
@@ -257,7 +257,7 @@ static recmap_status check_fits(const recmap_index_builder *builder, const struc
     return RECMAP_MISMATCH;
 }
 
-/* Whether `path` is a path of `file`. */
+/* Returns true if `path` is a path of `file`. */
 static recmap_status is_named(bool *is_same, const char *path, const struct file_stat *file,
                               recmap_error *error) {
     struct file_stat now;

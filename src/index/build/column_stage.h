@@ -33,7 +33,7 @@ recmap_type column_stage_type(const struct column_stage *stage);
  * are missing. */
 uint64_t column_stage_first_value(const struct column_stage *stage);
 
-/* Whether a value was added that was not missing. */
+/* Returns true if a value was added that was not missing. */
 bool column_stage_has_values(const struct column_stage *stage);
 
 /* Adds a value; type NONE if it is missing. The stage must not be full. `advice` is for a missing

@@ -15,7 +15,7 @@ void count_stage_destroy(struct count_stage *stage);
 const char *count_stage_name(const struct count_stage *stage);
 recmap_element count_stage_element(const struct count_stage *stage);
 
-/* Whether a record had elements. */
+/* Returns true if a record had elements. */
 bool count_stage_has_elements(const struct count_stage *stage);
 
 /* Adds a count. The stage must not be full. */

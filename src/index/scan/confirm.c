@@ -57,8 +57,8 @@ static recmap_status compare(bool *is_equal, struct scan_shard *shard,
     return status;
 }
 
-/* Whether the damage is gone now that its first frame is parsed again. Not known if the damage goes
- * on from an earlier segment, or lies in the header of the file. */
+/* Returns true if the damage is gone now that its first frame is parsed again. Not known if the
+ * damage goes on from an earlier segment, or lies in the header of the file. */
 static bool is_gone(const struct scan_shard *shard, const struct scan_cursor *first, uint64_t at) {
     const struct framing *framing = shard->framing;
     struct frame frame;

@@ -6,7 +6,8 @@
 
 #include "index/scan/scan_shard.h"
 
-/* Whether the findings of a segment, whose scan ended at `cursor`, have damage, or stopped at it.
+/* Returns true if the findings of a segment, whose scan ended at `cursor`, have damage, or stopped
+ * at it.
  */
 bool findings_have_damage(const struct scan_findings *findings, const struct scan_cursor *cursor);
 

@@ -340,8 +340,8 @@ static void lose_unverified(struct stream_scan *stream, uint64_t start, const ch
     lose_rest(stream, start, reason);
 }
 
-/* Whether the stream merely ends too early. A damaged stream can look so too, if it ran over the
- * members that follow: then one of them is found. */
+/* Returns true if the stream merely ends too early. A damaged stream can look so too, if it ran
+ * over the members that follow: then one of them is found. */
 static bool is_truncated(struct stream_scan *stream, const struct inflate_fault *fault) {
     return fault->is_cut && find_member(stream, fault->at) == UINT64_MAX;
 }

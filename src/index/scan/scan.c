@@ -112,10 +112,10 @@ static recmap_status take_findings(struct scan *scan, const struct scan_shard *s
     return findings->status == RECMAP_OK ? RECMAP_OK : fail_scan(scan, shard, findings, error);
 }
 
-/* Whether the worker's scan of the segment is the one that continues from `cursor`. Either both
- * are at the same frame. Or the cursor is lost at the segment's beginning: then it would search for
- * the first good frame from there, and that is what the worker's guess found. (A framing that can
- * guess but not find never resyncs, so there the guess does not count.) */
+/* Returns true if the worker's scan of the segment is the one that continues from `cursor`. Either
+ * both are at the same frame. Or the cursor is lost at the segment's beginning: then it would
+ * search for the first good frame from there, and that is what the worker's guess found. (A framing
+ * that can guess but not find never resyncs, so there the guess does not count.) */
 static bool guess_is_right(const struct scan_shard *shard, const struct segment *segment,
                            const struct scan_cursor *cursor) {
     if (!segment->is_scanned) return false;
@@ -123,7 +123,8 @@ static bool guess_is_right(const struct scan_shard *shard, const struct segment 
     return cursor->position == segment->begin && shard->framing->find;
 }
 
-/* Whether the shard could not be opened and the sink skips such shards: its segments are empty. */
+/* Returns true if the shard could not be opened and the sink skips such shards: its segments are
+ * empty. */
 static bool is_skipped(const struct scan *scan, const struct scan_shard *shard) {
     return shard->state == SHARD_FAILED && shard->status != RECMAP_CANCELLED &&
            scan->sink->skip_shard;

@@ -315,7 +315,7 @@ static void discard_inflated(struct scan_shard *shard) {
     shard->inflated = (struct inflate_scan){0};
 }
 
-/* Whether no damage was found, so that the shard need not be read once more. */
+/* Returns true if no damage was found, so that the shard need not be read once more. */
 static bool is_certain_of(recmap_status status, const struct scan_findings *findings) {
     return status != RECMAP_CORRUPT && findings->status != RECMAP_CORRUPT &&
            !findings->damage_count;

@@ -263,8 +263,9 @@ bool scan_from_guess(const struct scanner *scanner, struct scan_findings *findin
     return true;
 }
 
-/* Whether a frame that ends where the bytes end is complete, whatever follows. A line is if it has
- * its LF. A sample of a tar archive may continue, and of custom framings nothing is known. */
+/* Returns true if a frame that ends where the bytes end is complete, whatever follows. A line is if
+ * it has its LF. A sample of a tar archive may continue, and of custom framings nothing is known.
+ */
 static bool is_complete(const struct framing *framing, const struct frame *frame,
                         const uint8_t *frame_bytes) {
     if (framing->custom) return false;

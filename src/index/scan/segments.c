@@ -26,10 +26,10 @@ enum {
     ARRAY_ROOM = 2,
 };
 
-/* Whether the shard is a single segment: if it is compressed, if it is remote, so that its bytes
- * are requested in order, or if its framing cannot guess where a frame begins. Other workers scan
- * the next shards meanwhile. But all that is found in a segment of a local file is held in memory,
- * so a large one is cut anyway, and scanned by the receiver. */
+/* Returns true if the shard is a single segment: if it is compressed, if it is remote, so that its
+ * bytes are requested in order, or if its framing cannot guess where a frame begins. Other workers
+ * scan the next shards meanwhile. But all that is found in a segment of a local file is held in
+ * memory, so a large one is cut anyway, and scanned by the receiver. */
 static bool is_one_segment(const struct segment_ring *ring, const struct scan_shard *shard) {
     if (shard->compression != COMPRESSION_NONE || shard->is_streamed) return true;
     if (shard->framing->guess) return false;

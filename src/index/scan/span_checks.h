@@ -27,8 +27,8 @@ uint64_t span_checks_span_begin(const struct span_checks *checks);
 void span_checks_add(struct span_checks *checks, uint64_t offset, const uint8_t *bytes,
                      size_t size);
 
-/* Whether the current span, which ends here, inflates to what was indexed. Without an index there
- * is nothing to compare. */
+/* Returns true if the current span, which ends here, inflates to what was indexed. Without an index
+ * there is nothing to compare. */
 bool span_checks_match(struct span_checks *checks);
 
 /* The image of `size` bytes is complete, and with it the checks of the last spans. Returns false if

@@ -57,7 +57,7 @@ struct seal_fields {
 
 void seal_encode(uint8_t bytes[SEAL_SIZE], const struct seal_fields *seal);
 
-/* Whether the bytes begin with a seal's magic. */
+/* Returns true if the bytes begin with a seal's magic. */
 bool seal_is_present(const uint8_t bytes[SEAL_SIZE]);
 
 /* Decodes the seal of a file of `file_size` bytes. On success it fits that size, and this machine
@@ -76,7 +76,7 @@ struct store_key key_decode(const uint8_t bytes[STORE_KEY_SIZE]);
 void value_prefix_encode(uint8_t prefix[VALUE_PREFIX_SIZE], enum store_table table,
                          struct store_key key, const uint8_t *payload, size_t size);
 
-/* Whether the prefix matches the payload, at this table and key. */
+/* Returns true if the prefix matches the payload, at this table and key. */
 bool value_prefix_matches(const uint8_t prefix[VALUE_PREFIX_SIZE], enum store_table table,
                           struct store_key key, const uint8_t *payload, size_t size);
 

@@ -262,8 +262,8 @@ static size_t guess_next(const struct index_candidates *candidates, uint64_t has
     return candidates->next + (distance < (double)left ? (size_t)distance : left);
 }
 
-/* Whether the first pair with the hash, or what follows where it would be, is in the chunk. A chunk
- * that begins with the hash is not the one: the chunk before it may end with that hash. */
+/* Returns true if the first pair with the hash, or what follows where it would be, is in the chunk.
+ * A chunk that begins with the hash is not the one: the chunk before it may end with that hash. */
 static bool is_in_chunk(const struct index_candidates *candidates, uint64_t hash) {
     return candidates->pairs.pair_count && candidates->first_hash < hash &&
            hash <= candidates->last_hash;
@@ -304,8 +304,8 @@ recmap_status index_candidates_next(struct index_candidates *candidates, uint64_
     return RECMAP_OK;
 }
 
-/* Whether the chunk agrees with what the manifest says of the column. Its type is that of the
- * column, or NONE if all values are null or the default. */
+/* Returns true if the chunk agrees with what the manifest says of the column. Its type is that of
+ * the column, or NONE if all values are null or the default. */
 static bool chunk_fits(const struct column_chunk *chunk, const struct manifest_column *column) {
     if (chunk->null_count > column->null_count) return false;
     if (chunk->type != RECMAP_TYPE_NONE) return chunk->type == column->type;

@@ -1,7 +1,7 @@
 /* An index, opened for reading: places of records, candidates for an id, values of lifted columns,
  * the list of damage. Everything read from the file is checked before it is used, and places lie
- * within the shards as they were indexed. Whether a shard has changed since is for the data set to
- * check. */
+ * within the shards as they were indexed. The data set checks if a shard has changed
+ * since. */
 #ifndef RECMAP_INDEX_TABLES_INDEX_H
 #define RECMAP_INDEX_TABLES_INDEX_H
 

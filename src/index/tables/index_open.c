@@ -20,7 +20,8 @@ static recmap_status check_decoded(const struct index_file *index, enum decode_v
     return verdict == DECODE_NO_MEMORY ? fail_memory(error) : index_fail(index, error, what);
 }
 
-/* Whether the keys of a table are (0, 0), (0, 1), ..., (0, series - 1), (1, 0), ... without gaps.
+/* Returns true if the keys of a table are (0, 0), (0, 1), ..., (0, series - 1), (1, 0), ... without
+ * gaps.
  */
 static bool keys_are_dense(const struct store_value *values, size_t count, size_t series) {
     assert(series);
@@ -159,7 +160,8 @@ static recmap_status fail_framing(const struct index_file *index, const struct s
     return RECMAP_UNSUPPORTED;
 }
 
-/* Whether the shard has the framing of the previous one. In nearly all indexes all shards do. */
+/* Returns true if the shard has the framing of the previous one. In nearly all indexes all shards
+ * do. */
 static bool repeats_framing(const struct index_file *index, size_t i) {
     return i && !strcmp(index->shards[i - 1].entry.framing, index->shards[i].entry.framing);
 }

@@ -66,7 +66,7 @@ static inline uint64_t offsets_at(const struct offsets_chunk *chunk, size_t i) {
     return offset + residuals_at(chunk->bits + start, in_block, width);
 }
 
-/* Whether record `i` of a chunk has the last place in its block. */
+/* Returns true if record `i` of a chunk has the last place in its block. */
 static inline bool offsets_ends_block(size_t i) {
     return (i & (OFFSETS_BLOCK_RECORDS - 1)) == OFFSETS_BLOCK_RECORDS - 1;
 }

@@ -34,7 +34,7 @@ bool residuals_width_is_valid(unsigned width);
 /* Bytes that `count` residuals take, a multiple of 8. */
 size_t residuals_size(size_t count, unsigned width);
 
-/* Whether `count` residuals of this width, from a start in units of 8 bytes on, lie within
+/* Returns true if `count` residuals of this width, from a start in units of 8 bytes on, lie within
  * `bits_size` bytes. All arguments are untrusted. */
 bool residuals_fit(uint32_t start, unsigned width, size_t count, uint64_t bits_size);
 

@@ -105,7 +105,7 @@ static size_t list_records(struct readahead_room *room, const recmap_deal *deal,
     return room->pieces.count;
 }
 
-/* Whether all sampled records of a share, spread evenly over it, are in memory. */
+/* Returns true if all sampled records of a share, spread evenly over it, are in memory. */
 static bool sample(struct readahead_room *room, const struct epoch_step *step,
                    const recmap_share *share, uint64_t samples, recmap_dataset *dataset) {
     for (uint64_t i = 0; i < samples && i < share->count; i++) {

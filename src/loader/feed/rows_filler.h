@@ -9,7 +9,8 @@
 recmap_status rows_fill(recmap_batch *batch, struct filler *filler, const recmap_deal *deal,
                         const uint64_t *positions, size_t count, recmap_error *error);
 
-/* Whether a record of the row is bad; then `error` says why. Other failures are returned. */
+/* Returns true if a record of the row is bad; then `error` says why. Other failures are returned.
+ */
 recmap_status rows_probe(bool *is_bad, struct filler *filler, const recmap_deal *deal,
                          uint64_t position, recmap_error *error);
 

@@ -33,18 +33,18 @@ static bool has_room(const recmap_loader *loader) {
            loader->issued < loader->wanted;
 }
 
-/* Whether so few slots are free that the workers would soon have to wait. */
+/* Returns true if so few slots are free that the workers would soon have to wait. */
 static bool is_nearly_full(const recmap_loader *loader) {
     uint64_t reserve = loader->slot_count / 4, threads = loader->options.thread_count;
     if (reserve < (threads + 1) / 2) reserve = (threads + 1) / 2;
     return loader->slot_count - (loader->issued - loader->taken) <= reserve;
 }
 
-/* Whether to wake the caller now. Waking costs as much as filling dozens of records. If the caller
- * empties slots faster than workers fill them, it is woken once for several batches: while batches
- * are filled quickly it sleeps until most slots are ready, but never longer than SLEEP_MAX_NS plus
- * one batch. This cannot leave the caller asleep for good: a worker that decides not to wake it has
- * room, so it or another one fills a further batch and decides again. */
+/* Returns true if to wake the caller now. Waking costs as much as filling dozens of records. If the
+ * caller empties slots faster than workers fill them, it is woken once for several batches: while
+ * batches are filled quickly it sleeps until most slots are ready, but never longer than
+ * SLEEP_MAX_NS plus one batch. This cannot leave the caller asleep for good: a worker that decides
+ * not to wake it has room, so it or another one fills a further batch and decides again. */
 static bool must_wake_caller(const recmap_loader *loader, const struct job *job) {
     enum { QUICK_NS = 100000, SLEEP_MAX_NS = 200000 };
     const struct loader_slot *awaited = &loader->slots[loader->taken % loader->slot_count];
@@ -66,8 +66,8 @@ static bool wait_for_room(recmap_loader *loader) {
     return !loader->is_closing;
 }
 
-/* Whether the worker that takes this step must prepare the next epoch: one of them does so, once,
- * in the second half of an epoch of rows. */
+/* Returns true if the worker that takes this step must prepare the next epoch: one of them does so,
+ * once, in the second half of an epoch of rows. */
 static bool must_prepare(recmap_loader *loader, const struct epoch_step *step) {
     uint64_t next = step->deal.epoch + 1;
     if (!recmap_order_row_width(loader->order) || loader->prepared_epoch == next ||
@@ -208,7 +208,7 @@ static void queue_deinit(struct job_queue *queue, struct filler *filler) {
     if (queue->jobs != &queue->one) free(queue->jobs);
 }
 
-/* Whether to take another step before the oldest job is finished. */
+/* Returns true if to take another step before the oldest job is finished. */
 static bool wants_more(struct job_queue *queue, const struct filler *filler,
                        const recmap_loader *loader) {
     if (!queue->count) return true;

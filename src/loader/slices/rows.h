@@ -5,8 +5,8 @@
 #include "dataset/batch/batch.h"
 #include "loader/slices/partial.h"
 
-/* Whether a loader or recmap_dataset_rows can read rows of the order with this parser. Errors:
- * INVALID, naming the feature. */
+/* Returns true if a loader or recmap_dataset_rows can read rows of the order with this parser.
+ * Errors: INVALID, naming the feature. */
 recmap_status rows_check(const recmap_dataset *dataset, const recmap_order *order,
                          const recmap_parser *parser, recmap_error *error);
 

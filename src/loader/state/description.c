@@ -103,7 +103,7 @@ void description_shorten(char *text) {
     *out = 0;
 }
 
-/* ---- Whether one order continues another. */
+/* ---- Comparing an order with one that it continues. */
 
 static bool is_equal(const struct description_member *a, const struct description_member *b) {
     return a->value_size == b->value_size && !memcmp(a->value, b->value, a->value_size);
@@ -134,8 +134,8 @@ static bool are_equal(const struct element *a, const struct element *b) {
     return a->size == b->size && !memcmp(a->text, b->text, a->size);
 }
 
-/* Whether `theirs` is the start of `ours`, and the rest of `ours` consists of `rest`, which may be
- * anything if it is NULL. */
+/* Returns true if `theirs` is the start of `ours`, and the rest of `ours` consists of `rest`, which
+ * may be anything if it is NULL. */
 static bool is_start(const char *ours, const char *theirs, const char *rest) {
     struct element one, other;
     if (*ours != '[' || *theirs != '[') return false;
@@ -175,8 +175,8 @@ static void next_interval(struct interval_cursor *cursor) {
     cursor->shares = shares.value;
 }
 
-/* Whether all intervals that start before `end` have equal shares; sources that only `ours` has
- * have none. */
+/* Returns true if all intervals that start before `end` have equal shares; sources that only `ours`
+ * has have none. */
 static bool intervals_agree(const char *ours, const char *theirs, uint64_t end) {
     struct interval_cursor one = first_interval(ours), other = first_interval(theirs);
     for (;;) {

@@ -35,12 +35,12 @@ const char *description_base(const char *text);
 /* Returns true if two views select the same records of their bases, which may differ. */
 bool description_views_agree(const char *ours, const char *theirs);
 
-/* Whether the text describes a mixture, or a view of one. */
+/* Returns true if the text describes a mixture, or a view of one. */
 bool description_is_of_mixture(const char *text);
 
-/* Whether `ours` describes a mixture, or a view of one, that gives the same records as `theirs` at
- * all positions of the run before `run_position`: it has the same sources first, and the same
- * weights up to there. Both have equally many positions per epoch. */
+/* Returns true if `ours` describes a mixture, or a view of one, that gives the same records as
+ * `theirs` at all positions of the run before `run_position`: it has the same sources first, and
+ * the same weights up to there. Both have equally many positions per epoch. */
 bool description_continues(const char *ours, const char *theirs, uint64_t run_position);
 
 #endif

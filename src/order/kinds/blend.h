@@ -38,7 +38,7 @@ void blend_deinit(struct blend *blend);
 /* The interval that contains a position. */
 const struct blend_interval *blend_interval_at(const struct blend *blend, uint64_t position);
 
-/* Whether the interval contains the position. */
+/* Returns true if the interval contains the position. */
 bool blend_contains(const struct blend *blend, const struct blend_interval *interval,
                     uint64_t position);
 
@@ -48,7 +48,7 @@ uint64_t blend_draws_before(const struct blend *blend, size_t source, uint64_t p
 /* The position of draw number `drawn` of a source, which must occur. */
 uint64_t blend_position_of(const struct blend *blend, size_t source, uint64_t drawn);
 
-/* Whether a source ever has a share. */
+/* Returns true if a source ever has a share. */
 bool blend_uses(const struct blend *blend, size_t source);
 
 /* A bound, exact in whole periods, of the number of positions that contain `drawn` draws of a

@@ -39,7 +39,7 @@ static void free_buffers(struct batch_memory *memory) {
     memory->sink_count = memory->part_count = memory->column_count = 0;
 }
 
-/* Whether a part of a column is exported as an array of numbers. */
+/* Returns true if a part of a column is exported as an array of numbers. */
 static bool is_numbers(const struct column_plan *column, size_t part) {
     switch (part) {
     case BATCH_PART_VALUES: return column->feature.element != RECMAP_ELEMENT_BYTES;

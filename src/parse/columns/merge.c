@@ -36,7 +36,7 @@ static const struct slot *slot_of(const struct batch_memory *memory, size_t sink
                                 : &parser->lists.slots[sink - feature_count];
 }
 
-/* Whether the values of a row have a fixed place in the sink. */
+/* Returns true if the values of a row have a fixed place in the sink. */
 static bool is_fixed(const struct slot *slot) {
     return slot->count > 0 && !slot->is_list;
 }

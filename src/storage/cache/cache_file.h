@@ -48,8 +48,9 @@ size_t cache_file_size(const struct cache_file *file, struct block_range blocks)
 struct block_range cache_file_find_missing(uint32_t *numbers, const struct cache_file *file,
                                            struct block_range blocks);
 
-/* Whether all of the blocks are present. What is found is remembered, so another process may have
- * made a block missing since: reading it then gives bytes that were found to be damaged. */
+/* Returns true if all of the blocks are present. What is found is remembered, so another process
+ * may have made a block missing since: reading it then gives bytes that were found to be damaged.
+ */
 bool cache_file_has(const struct cache_file *file, struct block_range blocks);
 
 /* Copies bytes that are in present blocks, without comparing them with the blocks' numbers. */

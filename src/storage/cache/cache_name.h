@@ -15,13 +15,13 @@ struct cache_key {
     int64_t mtime_ns;
 };
 
-/* Whether the key names one version: without an ETag, the time must be known. */
+/* Returns true if the key names one version: without an ETag, the time must be known. */
 bool cache_key_is_exact(const struct cache_key *key);
 
 /* The name is a hash of the key. */
 void cache_name_write(char name[CACHE_NAME_SIZE], const struct cache_key *key);
 
-/* Whether a file has such a name. The folder may contain other files. */
+/* Returns true if a file has such a name. The folder may contain other files. */
 bool cache_name_is_valid(const char *name);
 
 #endif

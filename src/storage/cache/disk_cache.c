@@ -54,8 +54,8 @@ static bool read_usage(struct usage *usage, int fd) {
            !memcmp(usage->magic, usage_magic, sizeof usage_magic);
 }
 
-/* Whether an open file may be overwritten as the usage: it is one, or it is empty or zeros, as
- * after a power failure. Anything else is a file of that name which is not recmap's. */
+/* Returns true if an open file may be overwritten as the usage: it is one, or it is empty or zeros,
+ * as after a power failure. Anything else is a file of that name which is not recmap's. */
 static recmap_status check_usage(int fd, const char *path, recmap_error *error) {
     static const struct usage zeros;
     struct usage usage = zeros;

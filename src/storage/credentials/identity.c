@@ -124,9 +124,8 @@ static recmap_status fetch(int64_t *expires_s, void *context, recmap_error *erro
 
 static const struct renewal_kind renewal_kind = {is_used, fetch};
 
-/* Gives the storage what the identity has now. Whether the storage still uses it is decided under
- * the lock that guards its credentials: credentials that the caller has set since then stay, and do
- * not count as those of the identity. */
+/* Gives the storage what the identity has now. Holds the lock that guards the credentials of the
+ * storage: those that the caller has set meanwhile stay, and do not count as the identity's. */
 static recmap_status install(const struct visit *visit, recmap_error *error) {
     struct identity_share *share = visit->share;
     struct identity *identity = visit->identity;

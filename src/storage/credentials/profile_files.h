@@ -32,7 +32,7 @@ bool profile_files_have(const struct profile_files *files, const char *profile);
 const char *profile_files_find(size_t *size, const struct profile_files *files, const char *profile,
                                const char *name);
 
-/* Whether the profile has a value that is not empty. */
+/* Returns true if the profile has a value that is not empty. */
 bool profile_files_have_value(const struct profile_files *files, const char *profile,
                               const char *name);
 

@@ -20,7 +20,7 @@ struct renewal {
 
 /* One kind of credential. */
 struct renewal_kind {
-    /* Whether the caller uses this credential. The process lock is held. */
+    /* Returns true if the caller uses this credential. The process lock is held. */
     bool (*is_used)(const void *context);
 
     /* Fetches the credential and keeps it. */

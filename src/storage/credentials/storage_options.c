@@ -100,14 +100,14 @@ static bool parse_seconds(unsigned *seconds, const char *value) {
     return *seconds > 0 && *seconds <= TIMEOUT_MAX;
 }
 
-/* Whether the value may be part of a URL as it is. */
+/* Returns true if the value may be part of a URL as it is. */
 static bool is_word(const char *value) {
     for (; *value; value++)
         if ((unsigned char)*value <= 0x20 || (unsigned char)*value >= 0x7f) return false;
     return true;
 }
 
-/* Whether the value may be part of a host name. */
+/* Returns true if the value may be part of a host name. */
 static bool is_name(const char *value) {
     static const char allowed[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";

@@ -180,7 +180,7 @@ static bool equals(const char *text, size_t size, const char *name) {
     return size == strlen(name) && !memcmp(text, name, size);
 }
 
-/* Whether the innermost element but `above` has this name. */
+/* Returns true if the innermost element but `above` has this name. */
 static bool is_in(const struct xml_stack *stack, size_t above, const char *name) {
     if (stack->depth <= above) return false;
     size_t i = stack->depth - 1 - above;

@@ -35,8 +35,8 @@ enum list_verdict list_page_read(struct list_page *page, const struct list_diale
                                  const char *text, size_t size);
 void list_page_deinit(struct list_page *page);
 
-/* Whether the text begins with the outermost element of a list and ends before the end of that
- * element, as if the connection had ended early. */
+/* Returns true if the text begins with the outermost element of a list and ends before the end of
+ * that element, as if the connection had ended early. */
 bool list_is_cut(const struct list_dialect *dialect, const char *text, size_t size);
 
 #endif

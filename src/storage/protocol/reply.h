@@ -76,11 +76,11 @@ void reply_quote(char quote[QUOTE_MAX], const char *body, size_t size);
  * not one, or if the year is later than 2261: nanoseconds since 1970 must fit into 64 bits. */
 int64_t reply_parse_date(const char *text, size_t size);
 
-/* Whether a text may be an ETag: it is shorter than ETAG_MAX, and has no control characters, which
- * would end the header line that the ETag is sent in. */
+/* Returns true if a text may be an ETag: it is shorter than ETAG_MAX, and has no control
+ * characters, which would end the header line that the ETag is sent in. */
 bool etag_is_valid(const char *etag);
 
-/* Whether an ETag may be used in If-Match, which accepts strong ones only. */
+/* Returns true if an ETag may be used in If-Match, which accepts strong ones only. */
 bool etag_is_strong(const char *etag);
 
 /* The reason of a reply without an ETag, for an object that had one. */

@@ -89,7 +89,8 @@ static size_t dot_size(const char *text) {
     return !strncasecmp(text, "%2e", 3) ? 3 : 0;
 }
 
-/* Whether a part of the path is `.` or `..`. A server may decode it and leave the folder. */
+/* Returns true if a part of the path is `.` or `..`. A server may decode it and leave the folder.
+ */
 static bool has_dot_part(const char *path) {
     for (;;) {
         const char *end = path + dot_size(path);
@@ -189,7 +190,7 @@ bool url_append_encoded(char *buffer, size_t capacity, const char *text, size_t 
     return true;
 }
 
-/* Whether the text begins with the whole host of a URL, perhaps with a port. */
+/* Returns true if the text begins with the whole host of a URL, perhaps with a port. */
 static bool starts_host(const char *text, const char *host) {
     size_t size = strlen(host);
     if (strncmp(text, host, size) != 0) return false;

@@ -21,8 +21,8 @@ struct url {
     const char *key; /* what follows the slash after the host; HTTP: still percent-encoded */
 };
 
-/* Whether the name looks like a URL: lower-case letters and digits, then "://". Of any scheme, so
- * that an unknown one is reported as such. */
+/* Returns true if the name looks like a URL: lower-case letters and digits, then "://". Of any
+ * scheme, so that an unknown one is reported as such. */
 bool url_is_url(const char *name);
 
 /* Returns NULL, or why the text is not a URL that recmap reads. */
@@ -32,14 +32,14 @@ const char *url_parse(struct url *url, const char *text);
  * unset. The host may be empty. */
 const char *url_parse_any(struct url *url, const char *text);
 
-/* Whether the store can list its objects. */
+/* Returns true if the store can list its objects. */
 bool url_has_listing(enum url_scheme scheme);
 
 /* Returns true if the URL is of Hadoop's file system, which only Python reads. */
 bool url_is_hadoop(const char *text);
 
-/* Whether nobody on the network can read what is sent to a web URL: it is `https://`, or of this
- * machine. */
+/* Returns true if nobody on the network can read what is sent to a web URL: it is `https://`, or of
+ * this machine. */
 bool url_is_private(const char *text);
 
 /* Copies the host of a web URL as the header Host has it: with the port, unless it is the scheme's.

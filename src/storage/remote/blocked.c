@@ -68,8 +68,8 @@ static const char hex_digits[] = "0123456789abcdefABCDEF";
 static const char name_characters[] = "0123456789-._abcdefghijklmnopqrstuvwxyz"
                                       "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/* Whether the last part of the name, dots at its end aside, is a number: decimal, octal or hex. No
- * such name exists, so whoever looks it up takes it for an address in some notation. */
+/* Returns true if the last part of the name, dots at its end aside, is a number: decimal, octal or
+ * hex. No such name exists, so whoever looks it up takes it for an address in some notation. */
 static bool ends_in_number(const char *name, size_t size) {
     while (size && name[size - 1] == '.') size--;
     const char *part = name + size;

@@ -11,8 +11,8 @@
 
 #include "base/os/socket.h"
 
-/* Whether the address is link-local, also as an IPv4 address within an IPv6 one (mapped, NAT64,
- * 6to4, Teredo, ISATAP), or that of the metadata service of Amazon's machines. */
+/* Returns true if the address is link-local, also as an IPv4 address within an IPv6 one (mapped,
+ * NAT64, 6to4, Teredo, ISATAP), or that of the metadata service of Amazon's machines. */
 bool address_is_blocked(const struct sockaddr *address);
 
 /* Returns why a URL with the host that the text begins with, perhaps with a port, is not requested;

@@ -3,8 +3,8 @@
 #include <fnmatch.h>
 #include <string.h>
 
-/* Whether the first component of the name matches that of the pattern. Both are cut there for the
- * time of the call: copies could fail for lack of memory, and a shard would be left out. */
+/* Returns true if the first component of the name matches that of the pattern. Both are cut there
+ * for the time of the call: copies could fail for lack of memory, and a shard would be left out. */
 static bool component_matches(char *pattern, size_t pattern_size, char *name, size_t name_size) {
     char pattern_end = pattern[pattern_size], name_end = name[name_size];
     pattern[pattern_size] = name[name_size] = 0;

@@ -9,10 +9,11 @@
 
 bool key_pattern_matches(char *pattern, char *key);
 
-/* Whether only keys of one folder can match: the last one before the first wildcard. */
+/* Returns true if only keys of one folder can match: the last one before the first wildcard. */
 bool key_pattern_is_flat(const char *pattern);
 
-/* Whether a key in this folder, whose name has no slash at its end, or in one below it, may match.
+/* Returns true if a key in this folder, whose name has no slash at its end, or in one below it, may
+ * match.
  */
 bool key_pattern_may_contain(char *pattern, char *folder);
 

@@ -9,7 +9,7 @@
 /* Allows HTTP and HTTPS only; redirects from HTTPS lead to HTTPS. */
 void redirect_limit_protocols(CURL *easy, bool is_https);
 
-/* Whether a line of the reply's headers redirects to an address that is not connected to
+/* Returns true if a line of the reply's headers redirects to an address that is not connected to
  * (blocked.h), or to a URL that cannot be parsed. */
 bool redirect_is_blocked(CURL *easy, const char *line, size_t size);
 

@@ -317,7 +317,7 @@ static recmap_status add_page(struct list_page *page, recmap_storage *storage,
     return add_names(listing, page, error);
 }
 
-/* Whether the next page would be this one again. */
+/* Returns true if the next page would be this one again. */
 static bool is_repeated(const char *next, const struct list_page *page) {
     return next && page->next && !strcmp(next, page->next);
 }

@@ -15,7 +15,7 @@ struct signed_urls {
     size_t capacity; /* a power of two, or 0 */
 };
 
-/* Whether the text is a web URL with a query. */
+/* Returns true if the text is a web URL with a query. */
 bool signed_url_is_signed(const char *text);
 
 /* The size of a web URL without its query. */

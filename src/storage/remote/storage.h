@@ -31,7 +31,7 @@ struct recmap_storage {
     struct transfer *idle; /* connections for the next call */
 };
 
-/* Whether a client of the caller reaches the objects. NULL has none. */
+/* Returns true if a client of the caller reaches the objects. NULL has none. */
 bool storage_has_client(const recmap_storage *storage);
 
 /* Another reference to the storage, or a new one with the defaults if it is NULL.

@@ -421,9 +421,9 @@ static bool is_overloaded(const struct slot *slot) {
     return slot->is_judged && (slot->reply.status == 429 || slot->reply.status == 503);
 }
 
-/* Whether a request got what it asked for. That an object of unknown size is empty, which a reply
- * without a body says too if it has the status 200, counts when it is said twice: otherwise one odd
- * reply would make a shard without records of it. */
+/* Returns true if a request got what it asked for. That an object of unknown size is empty, which a
+ * reply without a body says too if it has the status 200, counts when it is said twice: otherwise
+ * one odd reply would make a shard without records of it. */
 static bool is_success(struct slot *slot) {
     struct attempt *attempt = &slot->run->attempts[slot->index];
     if (slot->verdict != REPLY_EMPTY || !slot->range.accepts_shorter)

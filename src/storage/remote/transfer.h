@@ -38,7 +38,7 @@ recmap_status transfer_run(size_t *failed_index, recmap_storage *storage,
                            const struct transfer_request *requests, size_t count,
                            struct interrupt *interrupt, recmap_error *error);
 
-/* Whether this build can transfer anything. */
+/* Returns true if this build can transfer anything. */
 bool transfer_is_supported(void);
 
 /* Frees a list of idle transfers. */

@@ -58,7 +58,8 @@ static bool is_refused(const struct slot *slot) {
     return code == ECONNREFUSED && slot->run->attempts[slot->index].count >= REFUSED_TRIES;
 }
 
-/* Whether the server has sent the same reply several times in a row, such as the whole object. */
+/* Returns true if the server has sent the same reply several times in a row, such as the whole
+ * object. */
 static bool is_always_odd(const struct slot *slot) {
     struct attempt *attempt = &slot->run->attempts[slot->index];
     if (slot->verdict != REPLY_ODD) {
@@ -80,8 +81,8 @@ static bool is_lasting(const struct slot *slot) {
 
 /* ---- When to repeat. */
 
-/* Whether the request may still be repeated at this time. The first answer, or the first one that
- * is right, is not waited for as long as later ones. */
+/* Returns true if the request may still be repeated at this time. The first answer, or the first
+ * one that is right, is not waited for as long as later ones. */
 static bool has_time(const struct slot *slot, uint64_t due_ns) {
     recmap_storage *storage = slot->run->storage;
     const struct attempt *attempt = &slot->run->attempts[slot->index];
@@ -107,7 +108,8 @@ static uint64_t count_bytes(const struct slot *slot) {
     return request->text ? request->body->size : slot->received;
 }
 
-/* Whether bytes that arrived are kept, because the next reply can be compared with this one. */
+/* Returns true if bytes that arrived are kept, because the next reply can be compared with this
+ * one. */
 static bool keeps_bytes(const struct slot *slot) {
     bool is_known = slot->range.etag[0] || slot->range.modified != REPLY_NO_TIME;
     return is_known && !slot->range.accepts_shorter && !slot->run->requests[slot->index].text;

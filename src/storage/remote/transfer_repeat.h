@@ -1,4 +1,4 @@
-/* Whether and when a request that failed is repeated. Internal to transfer.c.
+/* Returns true if and when a request that failed is repeated. Internal to transfer.c.
  *
  * What may pass is repeated until the option `timeout` ends. A server that does not exist, or never
  * does what is asked, looks the same at first. So as long as the storage has not had its first
@@ -8,7 +8,7 @@
 
 #include "storage/remote/transfer_verdict.h"
 
-/* Whether the storage was given a range or, if the request is for a text, a text. */
+/* Returns true if the storage was given a range or, if the request is for a text, a text. */
 atomic_bool *slot_has_served(const struct slot *slot);
 
 /* Puts a request that failed on the list of those to repeat. Returns false if it is an error. */

@@ -25,7 +25,7 @@ static bool is_listing(const struct slot *slot) {
     return text && text->is_listing;
 }
 
-/* Whether an error of libcurl is one of the connection, which may work the next time. */
+/* Returns true if an error of libcurl is one of the connection, which may work the next time. */
 static bool is_passing(CURLcode code) {
     switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
@@ -41,12 +41,12 @@ static bool is_passing(CURLcode code) {
     }
 }
 
-/* Whether what arrived is not a reply of HTTP, like the rest of an earlier, longer body. */
+/* Returns true if what arrived is not a reply of HTTP, like the rest of an earlier, longer body. */
 static bool is_garbage(CURLcode code) {
     return code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY;
 }
 
-/* Whether the store has sent a reply of HTTP before, so that its address must be right. */
+/* Returns true if the store has sent a reply of HTTP before, so that its address must be right. */
 static bool has_answered(const struct slot *slot) {
     return atomic_load_explicit(&slot->run->storage->has_answered, memory_order_relaxed);
 }
@@ -55,8 +55,8 @@ static bool is_text(const struct slot *slot) {
     return slot->run->requests[slot->index].text != NULL;
 }
 
-/* Whether all of a reply that libcurl did not object to arrived: if its length is not given, it
- * ends with the connection. */
+/* Returns true if all of a reply that libcurl did not object to arrived: if its length is not
+ * given, it ends with the connection. */
 static bool is_complete(const struct slot *slot) {
     return slot->is_judged && !is_text(slot) && slot->received == slot->body_size;
 }

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-/* Whether the text begins with a value, and how many bytes the reader passed. The text is copied,
- * so that sanitizers see what is read beyond its end. */
+/* Returns true if the text begins with a value, and how many bytes the reader passed. The text is
+ * copied, so that sanitizers see what is read beyond its end. */
 static bool check_value(size_t *passed, const char *text, size_t size) {
     char *copy = malloc(size + !size);
     assert_non_null(copy);

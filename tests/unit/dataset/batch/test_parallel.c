@@ -314,8 +314,8 @@ static void test_interrupt(void **state) {
 
 /* ---- The default number of threads. */
 
-/* Whether a gather of records 0 to `count` - 1, modulo the size of the set, is split. The parts of
- * a batch stay in it, empty, for the next call. */
+/* Returns true if a gather of records 0 to `count` - 1, modulo the size of the set, is split. The
+ * parts of a batch stay in it, empty, for the next call. */
 static bool is_split(recmap_dataset *dataset, size_t count, unsigned thread_count) {
     enum { CALL_MAX = 1024 };
     uint64_t numbers[CALL_MAX];

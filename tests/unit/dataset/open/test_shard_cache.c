@@ -70,7 +70,7 @@ static recmap_status use(recmap_dataset *dataset, uint64_t shard, bool gathers) 
     return status;
 }
 
-/* Whether the shard is open: then this is a use of it. */
+/* Returns true if the shard is open: then this is a use of it. */
 static bool is_open(recmap_dataset *dataset, size_t shard, bool gathers) {
     hide(shard);
     recmap_status status = use(dataset, shard, gathers);

@@ -77,7 +77,7 @@ static bool is_stated(recmap_status status, const recmap_error *error) {
     return is_known && error->status == status && error->message[0] && error->path[0];
 }
 
-/* Whether the sample has this value at this key. */
+/* Returns true if the sample has this value at this key. */
 static bool is_true(enum store_table table, const struct store_value *value) {
     static uint8_t expected[SAMPLE_VALUE_MAX];
     for (size_t i = 0; i < sample_count(table); i++) {

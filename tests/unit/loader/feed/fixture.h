@@ -14,7 +14,7 @@ void numbered_write(size_t record_count, size_t shard_count);
 recmap_dataset *numbered_open(size_t record_count, size_t shard_count,
                               const recmap_dataset_options *options);
 
-/* Whether these are the bytes of record `number`. */
+/* Returns true if these are the bytes of record `number`. */
 bool numbered_holds(const recmap_record *record, uint64_t number);
 
 /* Flips a bit in the payload of a record, in place; once more repairs it. */

@@ -90,7 +90,8 @@ static recmap_loader *make(recmap_dataset *dataset, recmap_order *order, uint64_
     return loader_open(dataset, order, &options);
 }
 
-/* Whether all that comes up to the end of the epoch is what the order has from `position` on. */
+/* Returns true if all that comes up to the end of the epoch is what the order has from `position`
+ * on. */
 static bool rest_is_right(recmap_loader *loader, const recmap_order *order, uint64_t epoch,
                           uint64_t position) {
     recmap_batch *batch = NULL;

@@ -76,8 +76,8 @@ static void test_raise(void **unused) {
     recmap_order_release(order);
 }
 
-/* Whether a position's record is bad in the tests of policies: some alone, a run over the end of a
- * batch, the last ones of the epoch. */
+/* Returns true if a position's record is bad in the tests of policies: some alone, a run over the
+ * end of a batch, the last ones of the epoch. */
 static bool is_bad(uint64_t position) {
     return position == 3 || (position >= 28 && position < 33) || position == 55 ||
            position >= RECORDS - 2;

@@ -32,7 +32,7 @@ void *make_array(size_t count, size_t size);
 /* The whole epoch, in one run; malloc'ed. */
 uint64_t *whole_epoch(const recmap_order *order, uint64_t epoch);
 
-/* Whether an array holds each number of [0, n) once. */
+/* Returns true if an array holds each number of [0, n) once. */
 bool is_permutation(const uint64_t *numbers, size_t count, uint64_t n);
 
 /* Checks that an epoch is the same one by one, backwards, in random places with repeats, and in
@@ -52,7 +52,7 @@ double chi_square_z(const uint64_t *counts, const double *expected, size_t count
 /* The description of the order; malloc'ed. */
 char *describe(const recmap_order *order);
 
-/* Whether the whole campaigns are asked for: RECMAP_TEST_LONG=1. */
+/* Returns true if the whole campaigns are asked for: RECMAP_TEST_LONG=1. */
 bool is_long(void);
 
 #endif

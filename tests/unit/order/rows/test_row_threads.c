@@ -40,7 +40,7 @@ static bool is_equal(const recmap_pieces *expected, const recmap_pieces *actual,
     return true;
 }
 
-/* Whether a batch somewhere in an epoch is as it should be. */
+/* Returns true if a batch somewhere in an epoch is as it should be. */
 static bool check_batch(struct shared *shared, recmap_pieces *pieces, uint64_t word) {
     uint64_t epoch = word % EPOCHS, positions[BATCH];
     uint64_t first = random_below(word, recmap_order_count(shared->order) - BATCH);

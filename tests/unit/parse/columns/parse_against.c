@@ -316,7 +316,7 @@ void parse_check_destroy(struct parse_check *check) {
 
 /* ---- columns against the model ---- */
 
-/* Whether the record has what is asked for. */
+/* Returns true if the record has what is asked for. */
 static bool fits(const struct asked_features *request, const struct model *model) {
     for (size_t i = 0; i < request->count && model->accepted; i++) {
         const struct model_feature *there = &model->features[i];

@@ -15,7 +15,7 @@ enum row_verdict {
 enum row_verdict row_check(const struct sink *held, const struct slot *slot,
                            const struct example_features *features, size_t row);
 
-/* Whether both sinks hold the same in all rows. */
+/* Returns true if both sinks hold the same in all rows. */
 bool rows_are_equal(const struct sink *a, const struct sink *b, const struct slot *slot,
                     size_t row_count);
 

@@ -105,7 +105,8 @@ static const feature *find_context(const sequence *record, const char *name) {
     return NULL;
 }
 
-/* Whether there is a list of that name, and its steps; `list` is NULL for one without a value. */
+/* Returns true if there is a list of that name, and its steps; `list` is NULL for one without a
+ * value. */
 static bool find_list(const Tensorflow__FeatureList **list, const sequence *record,
                       const char *name) {
     size_t count = record->feature_lists ? record->feature_lists->n_feature_list : 0;

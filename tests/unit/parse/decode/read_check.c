@@ -95,7 +95,7 @@ static void show(const uint8_t *data, size_t size) {
     print_error("\n");
 }
 
-/* Whether an entry, whose value may be anything, has a name that nobody asks for. */
+/* Returns true if an entry, whose value may be anything, has a name that nobody asks for. */
 static bool is_unasked(const struct example_names *names, struct wire entry) {
     struct wire key = {entry.at, entry.at}, bytes;
     struct wire_trace trace = {0};
@@ -122,8 +122,8 @@ static bool fault_is_unasked(const struct example_names *names, const uint8_t *d
            is_unasked(names, entry.feature.entry);
 }
 
-/* Whether the record's features are those that the row of the sinks holds; that it is refused where
- * it must be. */
+/* Returns true if the record's features are those that the row of the sinks holds; that it is
+ * refused where it must be. */
 static void check_against_model(const struct read_check *check, const struct read_path *used,
                                 const uint8_t *data, size_t size, bool is_taken,
                                 const struct read_fault *fault) {

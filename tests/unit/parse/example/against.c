@@ -260,7 +260,7 @@ static const char *compare_feature(const struct example_feature *ours,
     }
 }
 
-/* Whether each of our names is theirs, and each of theirs is one of ours. */
+/* Returns true if each of our names is theirs, and each of theirs is one of ours. */
 static const char *compare_examples(const struct example_features *ours,
                                     const Tensorflow__Example *theirs) {
     if (ours->has_features != (theirs->features != NULL)) return "the message features";

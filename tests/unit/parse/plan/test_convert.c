@@ -123,8 +123,8 @@ static float float_of(uint32_t bits) {
     return value;
 }
 
-/* Whether `bits` is the nearest to `value`, and even where two are: both neighbours are looked at.
- */
+/* Returns true if `bits` is the nearest to `value`, and even where two are: both neighbours are
+ * looked at. */
 static bool is_nearest(float value, uint16_t bits, double (*value_of)(uint16_t)) {
     double made = value_of(bits);
     if (isnan(value)) return isnan(made);

@@ -23,7 +23,7 @@ static struct disk_cache *open_cache(uint64_t size) {
     return cache;
 }
 
-/* Whether nobody holds the lock of the usage. */
+/* Returns true if nobody holds the lock of the usage. */
 static bool is_unlocked(void) {
     int fd;
     bool is_held = false;
