@@ -1,8 +1,8 @@
 """Imports of modules on first use, which a fork waits for.
 
 A child of fork has the locks of the modules that another thread was importing, but not that thread.
-It would wait for ever when it imports one of them, or NumPy, which they import. So one lock is held
-during these imports, and during a fork.
+It would wait without end when it imports one of them, or NumPy, which they import. So one lock is
+held during these imports, and during a fork.
 """
 
 from __future__ import annotations

@@ -177,7 +177,7 @@ def check_shards(dataset: Dataset, shards: Sequence[str]) -> list[str]:
             dataset,
             f"the index has {counted(len(sizes), 'shard')}, but only {len(shards)} were given; the "
             f"first that is missing is {missing[0] if missing else list(sizes)[len(shards)]}",
-            "Restore it, or name it too. To go on without its records, open the shards with "
+            "Restore it, or name it too. To continue without its records, open the shards with "
             f"{rebuild}index=PATH to build another index.",
         )
     grown = []

@@ -26,7 +26,7 @@ void socket_events_close(int set);
 bool socket_events_watch(int set, int socket, bool to_read, bool to_write);
 
 /* Removes a socket, before it is closed: another process can keep what a descriptor refers to open,
- * and the set would go on reporting it. One that is not in the set is ignored. */
+ * and the set would still report it. One that is not in the set is ignored. */
 void socket_events_forget(int set, int socket);
 
 /* Waits until a socket is ready, at most `timeout_ms`. Returns how many of `events` are filled, 0

@@ -9,7 +9,7 @@
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                             "_-./:@%+,=";
 
-/* The second and later bytes of a character are no control characters by themselves. */
+/* The second and later bytes of a character are not control characters. */
 static bool starts_unprintable(uint32_t *character, const char *text, size_t size) {
     bool is_within = ((unsigned char)*text & 0xc0) == 0x80;
     return !is_within && recmap_text_unprintable(character, text, size);

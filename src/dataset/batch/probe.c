@@ -3,7 +3,7 @@
 #include "base/core/error.h"
 #include "dataset/open/dataset.h"
 
-/* Returns true if the index can locate the record and its shard can be opened. */
+/* Finds out if the index can locate the record and its shard can be opened. */
 static recmap_status reach(recmap_dataset *dataset, uint64_t number) {
     struct index_place place;
     RETURN_IF_FAILED(dataset_find_place(&place, dataset, number, NULL));

@@ -622,7 +622,8 @@ bool open_shard_was_cut(const struct open_shard *shard) {
 
 bool open_shard_is_resident(const struct open_shard *shard, uint64_t offset, uint64_t size) {
     find_in_file(shard, &offset, &size);
-    /* An object is not in memory, but counts as if it were: asking the kernel for it is no help. */
+    /* An object is not in memory, but counts as if it were: asking the kernel for it does not help.
+     */
     if (shard->source)
         return shard->source->fd < 0 || file_is_resident(shard->source->fd, offset, size);
     return !shard->image.map || map_is_resident(shard->image.map, offset, size);

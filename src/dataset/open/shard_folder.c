@@ -273,7 +273,7 @@ static int compare_last_parts(const void *a, const void *b) {
     return order ? order : strcmp(left, right);
 }
 
-/* Returns true if no two files have the same name in their folders. A file that grew is in the
+/* Finds out if no two files have the same name in their folders. A file that grew is in the
  * index once for each of its parts. */
 static recmap_status last_parts_differ(bool *differ, const struct shard_folder *folder,
                                        recmap_error *error) {

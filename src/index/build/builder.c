@@ -257,7 +257,7 @@ static recmap_status check_fits(const recmap_index_builder *builder, const struc
     return RECMAP_MISMATCH;
 }
 
-/* Returns true if `path` is a path of `file`. */
+/* Finds out if `path` is a path of `file`. */
 static recmap_status is_named(bool *is_same, const char *path, const struct file_stat *file,
                               recmap_error *error) {
     struct file_stat now;

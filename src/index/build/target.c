@@ -21,7 +21,7 @@ static recmap_status refuse_selection_name(const char *path, recmap_error *error
     return RECMAP_INVALID;
 }
 
-/* Returns true if the file is an index. An empty file counts as one: nothing is lost with it, and
+/* Finds out if the file is an index. An empty file counts as one: nothing is lost with it, and
  * programs create empty files to reserve a name. */
 static recmap_status look_for_seal(bool *holds, int fd, const char *path, recmap_error *error) {
     struct file_stat stat;

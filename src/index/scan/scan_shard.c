@@ -210,7 +210,7 @@ static void scan_copy_piece(bool *has_more, uint64_t *piece_end, const struct sc
     *has_more = *piece_end < shard->end && findings->status == RECMAP_OK;
 }
 
-/* The window moves on, but the first bytes tell of which kind the shard is: keep them. */
+/* The window moves on, but the first bytes show the kind of the shard: keep them. */
 static recmap_status keep_prefix(struct scan_shard *shard, recmap_error *error) {
     const struct read_window *window = &shard->window;
     if (shard->prefix || window->origin || !window->size) return RECMAP_OK;

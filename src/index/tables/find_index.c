@@ -84,7 +84,7 @@ static bool is_index_of_first(const char *path, const recmap_shards *shards, siz
     return is_theirs;
 }
 
-/* Returns true if the index at the old path is to be used. One that cannot be read is: it may have
+/* Finds out if the index at the old path is to be used. One that cannot be read is: it may have
  * columns that exist nowhere else, so it must not be ignored. */
 static recmap_status check_old(bool *is_used, const char *path, const recmap_shards *shards,
                                recmap_error *error) {

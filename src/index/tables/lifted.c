@@ -130,7 +130,7 @@ static bool open_words(struct column_chunk *chunk, unsigned flags, struct column
     return chunk->words != NULL;
 }
 
-/* This is the only place that checks what a chunk says of itself: type, width, sizes, flags, the
+/* This is the only place that checks the description of a chunk: type, width, sizes, flags, the
  * bits of nulls, that ends ascend, and that codes are those of texts. After that any value can be
  * read without looking at others. */
 bool column_open(struct column_chunk *chunk, const uint8_t *bytes, size_t size, size_t count) {

@@ -42,7 +42,7 @@ static bool gives_rows(const recmap_deal *deal) {
     return recmap_order_row_width(deal->order) > 0;
 }
 
-/* Returns true if this record is bad: it is damaged, or it cannot be parsed. Other failures are
+/* Finds out if this record is bad: it is damaged, or it cannot be parsed. Other failures are
  * returned. A row, given by its position, is bad if a record of it is. */
 static recmap_status probe(bool *is_bad, struct filler *filler, const recmap_deal *deal,
                            uint64_t number, recmap_error *error) {

@@ -67,7 +67,7 @@ static void use_allocator(struct batch_memory *memory) {
     }
 }
 
-/* Releases what came from the allocator. The buffers are allocated anew for the next batch. */
+/* Releases what came from the allocator. The next batch allocates other buffers. */
 static void release_allocated(struct batch_memory *memory) {
     if (!memory->allocator.allocate) return;
     for (size_t i = 0; i < memory->sink_count; i++) {

@@ -54,7 +54,7 @@ static bool read_usage(struct usage *usage, int fd) {
            !memcmp(usage->magic, usage_magic, sizeof usage_magic);
 }
 
-/* Returns true if an open file may be overwritten as the usage: it is one, or it is empty or zeros,
+/* OK if an open file may be overwritten as the usage: it is one, or it is empty or zeros,
  * as after a power failure. Anything else is a file of that name which is not recmap's. */
 static recmap_status check_usage(int fd, const char *path, recmap_error *error) {
     static const struct usage zeros;

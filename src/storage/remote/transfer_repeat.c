@@ -116,8 +116,8 @@ static bool keeps_bytes(const struct slot *slot) {
 }
 
 /* Notes what an attempt that failed has received. After a healthy transfer, the limit of time and
- * the delays begin anew. If its bytes are not kept, that is so for the first attempt only:
- * otherwise a reply that is cut each time would be requested for ever. */
+ * the delays start again. If its bytes are not kept, that is so for the first attempt only:
+ * otherwise a reply that is cut each time would be requested without end. */
 static void note_bytes(struct slot *slot, uint64_t now) {
     struct attempt *attempt = &slot->run->attempts[slot->index];
     uint64_t size = count_bytes(slot);

@@ -2,7 +2,7 @@
  *
  * What may pass is repeated until the option `timeout` ends. A server that does not exist, or never
  * does what is asked, looks the same at first. So as long as the storage has not had its first
- * answer, or its first right one, a request is given up early if its failure looks lasting. */
+ * answer, or its first right one, a request fails early if its failure looks lasting. */
 #ifndef RECMAP_STORAGE_REMOTE_TRANSFER_REPEAT_H
 #define RECMAP_STORAGE_REMOTE_TRANSFER_REPEAT_H
 

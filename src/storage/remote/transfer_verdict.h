@@ -45,7 +45,7 @@ struct slot {
     enum reply_verdict verdict;
     const char *reason;
     CURLcode code;   /* of libcurl */
-    bool is_lasting; /* the request was given up early, because it would always fail */
+    bool is_lasting; /* the request was not repeated, because it would always fail */
     uint64_t body_size;
     uint64_t received; /* in this attempt */
     bool is_refused;   /* the address is one that is not connected to; `reason` says why */

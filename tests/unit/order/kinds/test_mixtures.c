@@ -96,7 +96,7 @@ static double weight_sum(const struct random_blend *blend, size_t change) {
     return sum;
 }
 
-/* Returns true if each source has its exact share of the `t` positions since a change. */
+/* Checks that each source has its exact share of the `t` positions since a change. */
 static void check_shares(const struct random_blend *blend, size_t change, const uint64_t *drawn,
                          uint64_t t) {
     for (size_t i = 0; i < blend->source_count; i++) {

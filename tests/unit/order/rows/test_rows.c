@@ -193,7 +193,7 @@ static recmap_packed_options random_packed(void) {
     return options;
 }
 
-/* Returns true if a document may be cut at this piece. */
+/* Checks that a document may be cut at this piece. */
 static void check_packed_piece(const struct sample *sample, const recmap_packed_options *options,
                                const recmap_piece *piece) {
     uint64_t length = length_of(sample, piece->record, options->add);

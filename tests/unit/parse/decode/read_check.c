@@ -122,7 +122,7 @@ static bool fault_is_unasked(const struct example_names *names, const uint8_t *d
            is_unasked(names, entry.feature.entry);
 }
 
-/* Returns true if the record's features are those that the row of the sinks holds; that it is
+/* Checks that the record's features are those that the row of the sinks holds; that it is
  * refused where it must be. */
 static void check_against_model(const struct read_check *check, const struct read_path *used,
                                 const uint8_t *data, size_t size, bool is_taken,
