@@ -98,28 +98,29 @@ def current_arguments(
             _warn(f"{function}({name}={value!r})", f"{name}={VALUES[name][value]!r}")
             value = VALUES[name][value]
         current[name] = value
-    moved = [name for name in current if name not in accepted and name in MOVED]
-    for name in moved:
-        _move(function, name, current, accepted)
+    moved = [name for name in current if name in MOVED and name not in accepted]
+    for argument in dict.fromkeys(MOVED[name][0] for name in moved):
+        if argument in accepted:
+            _move(function, argument, current, [n for n in moved if MOVED[n][0] == argument])
     return current
 
 
-def _move(function: str, name: str, current: dict[str, Any], accepted: Collection[str]) -> None:
-    """Replaces an argument by a field of the object that another argument takes now."""
-    argument, owner, field = MOVED[name]
-    if argument not in accepted:
-        return  # another function: the caller of this reports the name
-    value = current.pop(name)
-    _warn(f"{function}({name}=...)", f"{argument}=recmap.{owner}({field}=...)")
+def _move(function: str, argument: str, current: dict[str, Any], names: Collection[str]) -> None:
+    """Replaces arguments by fields of the object that `argument` takes now, all at once: the object
+    may refuse one without another."""
     import recmap  # which imports this module
 
-    type_ = getattr(recmap, owner)
+    fields = {}
+    for name in names:
+        _, owner, field = MOVED[name]
+        _warn(f"{function}({name}=...)", f"{argument}=recmap.{owner}({field}=...)")
+        fields[field] = current.pop(name)
+        type_ = getattr(recmap, owner)
     given = current.get(argument)
-    if given is None:
-        given = type_()
-    elif isinstance(given, str):
-        given = type_(given)
-    current[argument] = replace(given, **{field: value})
+    if isinstance(given, type_):
+        current[argument] = replace(given, **fields)
+    else:
+        current[argument] = type_(**fields) if given is None else type_(given, **fields)
 
 
 def current_method(owner: Any, name: str) -> Any:

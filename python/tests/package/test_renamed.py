@@ -81,6 +81,9 @@ def test_arguments_that_are_fields_now(ds, tmp_path):
     assert (dict(storage.options), storage.allow_urls) == ({"region": "x"}, True)
     index = tmp_path / "b.rmx"
     assert renamed(lambda: recmap.index(DIGITS, index, guard=True), "Reading(guard=...)")
+    cached = {"cache_size": "1GB", "cache": tmp_path / "c", "allow_absolute_paths": True}
+    words = "Storage(cache_size=...)", "Storage(cache=...)", trusted
+    assert renamed(lambda: options(**cached), *words).storage.cache_size == "1GB"
 
 
 def test_arguments_of_indexing(tmp_path):
