@@ -1,6 +1,7 @@
 """info, schema, get, cat: on the digits, and on small files."""
 
 import base64
+import gzip
 import json
 import os
 import shutil
@@ -423,6 +424,12 @@ class Named(CliTest):
         result = self.run_recmap("get", "b.rmx", "0", "--feature", "x")
         self.assertEqual((result.out, result.status), (b"", 3), result)
         self.assertIn(b"record 0", result.err)
+        self.write("c.tfrecord", tfrecord([gzip.compress(example(x=1))]))
+        self.index("c.tfrecord")
+        result = self.run_recmap("get", "c.rmx", "0", "--feature", "x")
+        self.assertEqual((result.out, result.status), (b"", 3), result)
+        self.assertIn(b"record 0", result.err)
+        self.assertIn(b"not a tf.Example, but a gzip stream", result.err)
 
 
 class BadIndexes(CliTest):

@@ -1,5 +1,6 @@
 """Output on a terminal: previews, colour, progress."""
 
+import gzip
 import os
 import pty
 import re
@@ -117,6 +118,14 @@ class Terminal(CliTest):
                 "record 2, 0 bytes\n"
             ),
         )
+
+    def test_a_preview_says_what_is_not_an_example(self):
+        self.write("z", tfrecord([gzip.compress(example(x=1), mtime=0)]))
+        self.index("z")
+        shown = self.on_terminal("get", "z.rmx", "0", NO_COLOR="1").splitlines()
+        self.assertTrue(shown[0].startswith("record 0, "))
+        self.assertEqual(shown[1], "  the record is not a tf.Example, but a gzip stream")
+        self.assertTrue(shown[2].startswith("  0000  1f 8b"))
 
     def test_colour(self):
         coloured = self.on_terminal("get", "a.rmx", "0", NO_COLOR="")

@@ -86,6 +86,14 @@ recmap_status feature_output_write(struct output *output, const char *name,
     struct writing writing = {.output = output, .name = name, .name_size = strlen(name)};
     recmap_status status =
         recmap_example_visit(write_part, &writing, record->data, record->size, error);
+    /* A record of another kind is malformed, or has no features: say which kind it is. */
+    if (status == RECMAP_CORRUPT || !writing.is_found) {
+        recmap_error kind = RECMAP_ERROR_INIT;
+        if (recmap_example_check(record->data, record->size, &kind) != RECMAP_OK) {
+            *error = kind;
+            status = RECMAP_CORRUPT;
+        }
+    }
     if (status != RECMAP_OK) {
         error->record = record->number;
         return status;

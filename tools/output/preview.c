@@ -137,8 +137,9 @@ static void print_hex(FILE *stream, const recmap_record *record) {
     if (record->size > shown) fputs("  ...\n", stream);
 }
 
-/* The first visit tells which kind of record it is, for the first line. A record that is neither
- * kind, or has no features, is printed as bytes. */
+/* The first visit finds out which kind of record it is, for the first line. A record that is
+ * neither kind, or has no features, is printed as bytes, after a line that says what it is, if that
+ * is known. */
 recmap_status preview_print(FILE *stream, const recmap_record *record, bool has_colour,
                             recmap_error *error) {
     struct preview preview = {.stream = stream, .has_colour = has_colour};
@@ -157,6 +158,8 @@ recmap_status preview_print(FILE *stream, const recmap_record *record, bool has_
                                 : ", tf.Example");
     if (is_known)
         return recmap_example_visit(print_part, &preview, record->data, record->size, error);
+    if (recmap_example_check(record->data, record->size, &reason) == RECMAP_CORRUPT)
+        fprintf(stream, "  %s\n", reason.message);
     print_hex(stream, record);
     return RECMAP_OK;
 }
