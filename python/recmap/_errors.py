@@ -325,7 +325,8 @@ def _code(code: str) -> str:
         return call
     if not options or not options[0].startswith("--"):
         return code  # a command to run in a shell
-    keyword = _keyword(options[0][2:], " ".join(options[1:]))
+    name, values = options[0][2:], options[1:]
+    keyword = _keyword(name, " ".join(values)) if values else f"{name.replace('-', '_')}="
     return f"{call}(..., {keyword})" if call else keyword
 
 

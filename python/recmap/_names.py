@@ -68,6 +68,7 @@ OWNERS = {
     "recmap.torch.Loader": ("numbers", "pin_memory"),
     "recmap.open": ("access", "count", "framing", "id", "index", "lift", "rebuild", "shards"),
     "recmap.Storage": ("cache", "credentials", "fs"),
+    "recmap.index": tuple(name for name in INDEXING if name != "threads"),
 }
 
 
@@ -140,7 +141,7 @@ def _suggesting(
                 return former(*values, **named)
         if not accepted.issuperset(named):
             called = type(values[0]) if function.__name__ == "__init__" else function
-            name = next(name for name in named if name not in accepted)
+            name = next(name for name in named if name not in accepted and name not in obeyed)
             raise _unknown(called, name, accepted, otherwise)
         return function(*values, **named)
 

@@ -119,8 +119,10 @@ def _move(function: str, argument: str, current: dict[str, Any], names: Collecti
     given = current.get(argument)
     if isinstance(given, type_):
         current[argument] = replace(given, **fields)
-    else:
-        current[argument] = type_(**fields) if given is None else type_(given, **fields)
+    elif isinstance(given, str) and argument == "access":
+        current[argument] = type_(given, **fields)
+    elif argument not in current or (given is None and argument == "storage"):
+        current[argument] = type_(**fields)  # else it has a wrong type, which the function reports
 
 
 def current_method(owner: Any, name: str) -> Any:

@@ -46,17 +46,26 @@ static bool is_without_shards(const recmap_report *report, const recmap_dataset_
     return count && count == info->shard_count && !recmap_report_record_count(report);
 }
 
+/* Returns true if another entry of the index has bytes of the file: one that grew. */
+static bool has_grown(const recmap_dataset *dataset, uint64_t count,
+                      const recmap_shard_info *empty) {
+    recmap_shard_info part;
+    for (uint64_t i = 0; i < count; i++)
+        if (recmap_dataset_get_shard(&part, dataset, i, NULL) == RECMAP_OK && part.size &&
+            !strcmp(part.path, empty->path))
+            return true;
+    return false;
+}
+
 /* Says that nothing of empty shards could be verified. */
 static void print_empty(const recmap_dataset *dataset) {
-    uint64_t count = recmap_dataset_get_info(dataset)->shard_count, empty_count = 0;
+    uint64_t count = recmap_dataset_get_info(dataset)->shard_count, file_count = 0, empty_count = 0;
     char first[4096] = "";
     for (uint64_t i = 0; i < count; i++) {
-        recmap_shard_info shard, next;
-        if (recmap_dataset_get_shard(&shard, dataset, i, NULL) != RECMAP_OK || shard.size) continue;
-        bool has_grown = i + 1 < count &&
-                         recmap_dataset_get_shard(&next, dataset, i + 1, NULL) == RECMAP_OK &&
-                         !strcmp(next.path, shard.path);
-        if (has_grown) continue;
+        recmap_shard_info shard;
+        if (recmap_dataset_get_shard(&shard, dataset, i, NULL) != RECMAP_OK) continue;
+        if (!shard.first_byte && (shard.size || !has_grown(dataset, count, &shard))) file_count++;
+        if (shard.size || has_grown(dataset, count, &shard)) continue;
         if (!empty_count++ &&
             recmap_dataset_shard_path(first, sizeof first, dataset, i, NULL) != RECMAP_OK)
             first[0] = 0;
@@ -64,7 +73,7 @@ static void print_empty(const recmap_dataset *dataset) {
     if (!empty_count) return;
     message("%" PRIu64 " of %" PRIu64 " shard%s %s empty (0 bytes), which leaves nothing to "
             "verify; the first is %s",
-            empty_count, count, plural(count), empty_count == 1 ? "is" : "are", first);
+            empty_count, file_count, plural(file_count), empty_count == 1 ? "is" : "are", first);
 }
 
 /* Prints the damage first and the summary last, where a terminal shows it. */

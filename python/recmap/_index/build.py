@@ -186,7 +186,7 @@ def write_index(
                 nullable=options.missing_values == "null",
                 reads_shards=options.reading.access in ("read", "direct"),
                 inherits=path in parts,
-                is_part=is_part,
+                is_part=is_part or options.is_id_kept,
             )
     except CorruptIndexError as error:
         if error.path is None or error.path in (path, *parts):

@@ -26,6 +26,7 @@ from .._options.options import (
     Source,
     absolute,
     check_missing_is_used,
+    check_query,
     counted_of,
     expanded,
     is_url,
@@ -142,6 +143,7 @@ def _keep_contents(path: str, indexing: IndexOptions, shards: Sequence[str]) -> 
     return replace(
         indexing,
         id=id,
+        is_id_kept=indexing.id is None,
         lifts=tuple(lifts.items()),
         missing_values=missing_values,
         counted=tuple(counted.items()),
@@ -226,6 +228,7 @@ def open_with(
     if is_index:
         default_path = without_query(names[0])
         if default_path != names[0]:
+            check_query(storage)
             storage = storage.with_urls(names)
     else:
         paths, default_path, storage, is_named = expanded(

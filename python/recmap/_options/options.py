@@ -35,6 +35,7 @@ __all__ = [
     "absolute",
     "check_missing",
     "check_missing_is_used",
+    "check_query",
     "counted_of",
     "default_text",
     "expanded",
@@ -151,6 +152,7 @@ class IndexOptions:
     progress: Progress = "auto"
     reading: Reading = field(default_factory=Reading)
     storage: Storage = field(default_factory=Storage)
+    is_id_kept: bool = field(default=False, repr=False)  # of the replaced index, not asked for
     is_named_file: bool = field(default=False, repr=False)  # one shard, meant to be alone
 
     def __post_init__(self) -> None:
@@ -315,6 +317,12 @@ def local_path(name: Path) -> str:
     return os.path.abspath(text)
 
 
+def check_query(storage: Storage) -> None:
+    """Raises if a filesystem would read a URL with a query."""
+    if storage.fs is not None:
+        raise ValueError("a URL with a query cannot be read with fs: leave out one of them")
+
+
 def expanded(
     names: list[str],
     storage: Storage,
@@ -335,9 +343,8 @@ def expanded(
     paths, path, urls, warned, notes, is_named = _recmap.shards_expand(
         urls_of(names, storage.fs), created, split, sets == "all", framing
     )
-    if urls and storage.fs is not None:
-        raise ValueError("a URL with a query cannot be read with fs: leave out one of them")
     if urls:
+        check_query(storage)
         storage = storage.with_urls(urls)
     for text in warned + notes:
         warn_caller(in_python(text))

@@ -66,7 +66,7 @@ class Reading:
 
 def check_choice(name: str, value: str, choices: Mapping[str, int]) -> None:
     """Raises ValueError unless the argument has one of these values."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
 
 

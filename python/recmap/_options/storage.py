@@ -74,6 +74,8 @@ class Storage:
         if self.options is not None and not isinstance(self.options, Mapping):
             kind = type(self.options).__name__  # the value may be a secret
             raise TypeError(f"options must be a dict such as {{'region': ...}}, not {kind}")
+        if self.options is not None:  # the caller may change it, and it may not be picklable
+            object.__setattr__(self, "options", _copied(self.options))
         if self.credentials is not None and not callable(self.credentials):
             raise TypeError("credentials must be a callable; pass a mapping as options")
         if self.fs is not None and (self.options or self.credentials is not None):
@@ -94,6 +96,17 @@ class Storage:
         if isinstance(before, str) or not isinstance(before, Iterable):
             before = [] if before is None else [before]
         return replace(self, options={**options, "urls": [*before, *urls]})
+
+
+def _copied(options: Mapping[str, object]) -> dict[str, object]:
+    """The options as a dict of their own, with lists of URLs as lists."""
+    copy = dict(options)
+    for name, value in options.items():
+        if isinstance(value, Mapping):
+            copy[name] = _copied(value)
+        elif name == "urls" and isinstance(value, Iterable) and not isinstance(value, str):
+            copy[name] = list(value)
+    return copy
 
 
 def storage_of(storage: Storage | None) -> Storage:

@@ -185,6 +185,27 @@ def test_an_empty_member_of_a_set_is_noticed(tmp_path):
     assert len(caught) == 1 and len(ds) == 2
 
 
+def test_ids_of_a_set_that_was_empty_are_no_obstacle(tmp_path):
+    """The id was asked for when nobody could know that no record has it."""
+    path = tmp_path / "a.tfrecord"
+    path.touch()
+    with pytest.warns(UserWarning, match="no records"):
+        recmap.open(path, id="key")
+    with recmap.Writer(tmp_path / "b.tfrecord") as writer:
+        writer.write({"n": 1})
+    path.write_bytes((tmp_path / "b.tfrecord").read_bytes())
+    with pytest.warns(UserWarning, match="no record has an id: .* the feature 'key'"):
+        assert len(recmap.open(path)) == 1
+    assert recmap.open(path, id="n", rebuild=True).find(1) == 0
+    (tmp_path / "a.rmx").unlink()
+    path.write_bytes(b"")
+    with pytest.warns(UserWarning, match="no records"):
+        recmap.open(path, id="key")
+    path.write_bytes((tmp_path / "b.tfrecord").read_bytes())
+    with pytest.warns(UserWarning, match="no record has an id"):
+        assert len(recmap.open(path, rebuild=True)) == 1
+
+
 def refused(path, match, **options):
     with pytest.raises(recmap.StaleIndexError, match=match) as caught:
         recmap.open(str(path), **options)

@@ -124,6 +124,7 @@ def test_the_tables_name_arguments_that_exist():
         "recmap.torch.Loader": recmap.torch.Loader,
         "recmap.open": recmap.open,
         "recmap.Storage": recmap.Storage,
+        "recmap.index": recmap.index,
     }
     for owner, names in _names.OWNERS.items():
         assert {*names} <= {*inspect.signature(accepted[owner]).parameters}

@@ -4,6 +4,7 @@ import dataclasses
 import inspect
 import pickle
 import re
+import types
 import warnings
 
 import pytest
@@ -84,6 +85,34 @@ def test_arguments_that_are_fields_now(ds, tmp_path):
     cached = {"cache_size": "1GB", "cache": tmp_path / "c", "allow_absolute_paths": True}
     words = "Storage(cache_size=...)", "Storage(cache=...)", trusted
     assert renamed(lambda: options(**cached), *words).storage.cache_size == "1GB"
+
+
+@pytest.mark.filterwarnings("ignore:.*until recmap 2.0:DeprecationWarning")
+def test_mistakes_beside_old_arguments(ds):
+    path, trusted = ds.index_path, {"allow_absolute_paths": True}
+    with pytest.raises(TypeError, match="unexpected keyword argument 'foo'"):
+        recmap.open(path, threads=2, foo=1)
+    with pytest.raises(TypeError, match=r"storage must be recmap\.Storage"):
+        recmap.open(path, storage={"region": "x"}, allow_urls=True)
+    for wrong in None, {"a": 1}:
+        with pytest.raises((TypeError, ValueError), match="access must be one of"):
+            recmap.open(path, access=wrong, **trusted)
+
+
+def test_options_are_copied(ds):
+    """What the caller does with them later changes neither the data set nor its copies."""
+    signed = "https://host/x?signature=1"
+    given = {"region": "a", "client_kwargs": {"endpoint": "http://x"}, "urls": iter([signed])}
+    trusted = recmap.Reading(allow_absolute_paths=True)
+    storage = recmap.Storage(options=types.MappingProxyType(given))
+    opened = recmap.open(ds.index_path, access=trusted, storage=storage)
+    given["nonsense"] = given["client_kwargs"]["more"] = 1
+    options = pickle.loads(pickle.dumps(opened))._options.storage.options
+    assert options == {
+        "region": "a",
+        "client_kwargs": {"endpoint": "http://x"},
+        "urls": [signed],
+    }
 
 
 def test_arguments_of_indexing(tmp_path):
