@@ -200,10 +200,11 @@ static int run_annotate(struct annotate_job *job, recmap_dataset *dataset) {
     recmap_annotation *annotation = NULL;
     interrupt_watch();
     job->progress = progress_bar_start("annotating");
-    recmap_annotation_options options = RECMAP_ANNOTATION_OPTIONS_INIT;
-    options.progress = progress_bar_report;
-    options.progress_context = &job->progress;
-    recmap_status status = recmap_annotation_create(&annotation, dataset, &options, &error);
+    recmap_annotation_options annotation_options = RECMAP_ANNOTATION_OPTIONS_INIT;
+    annotation_options.progress = progress_bar_report;
+    annotation_options.progress_context = &job->progress;
+    recmap_status status =
+        recmap_annotation_create(&annotation, dataset, &annotation_options, &error);
     if (status == RECMAP_OK) status = apply_all(annotation, job, &error);
     progress_bar_clear(&job->progress);
     if (status == RECMAP_OK) print_warnings(annotation);

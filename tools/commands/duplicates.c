@@ -37,14 +37,15 @@ static void choose_firsts(struct view *view, uint64_t *firsts) {
 static recmap_status find(uint64_t *firsts, const struct view *view, const char *subject,
                           recmap_error *error) {
     struct progress_bar progress = progress_bar_start("comparing");
-    recmap_duplicates_options options = RECMAP_DUPLICATES_OPTIONS_INIT;
-    options.by_id = !strcmp(subject, "id");
-    if (!options.by_id && strcmp(subject, "content") != 0) options.feature = subject;
-    options.progress = progress_bar_report;
-    options.progress_context = &progress;
+    recmap_duplicates_options duplicates_options = RECMAP_DUPLICATES_OPTIONS_INIT;
+    duplicates_options.by_id = !strcmp(subject, "id");
+    if (!duplicates_options.by_id && strcmp(subject, "content") != 0)
+        duplicates_options.feature = subject;
+    duplicates_options.progress = progress_bar_report;
+    duplicates_options.progress_context = &progress;
     interrupt_watch();
-    recmap_status status = recmap_dataset_find_duplicates(firsts, view->dataset, view->numbers,
-                                                          (size_t)view->count, &options, error);
+    recmap_status status = recmap_dataset_find_duplicates(
+        firsts, view->dataset, view->numbers, (size_t)view->count, &duplicates_options, error);
     progress_bar_clear(&progress);
     return status;
 }

@@ -358,10 +358,11 @@ static int run_build(struct index_job *job) {
 static recmap_status lift(const struct index_job *job, recmap_dataset *dataset,
                           struct progress_bar *progress, recmap_error *error) {
     recmap_annotation *annotation = NULL;
-    recmap_annotation_options options = RECMAP_ANNOTATION_OPTIONS_INIT;
-    options.progress = progress_bar_report;
-    options.progress_context = progress;
-    recmap_status status = recmap_annotation_create(&annotation, dataset, &options, error);
+    recmap_annotation_options annotation_options = RECMAP_ANNOTATION_OPTIONS_INIT;
+    annotation_options.progress = progress_bar_report;
+    annotation_options.progress_context = progress;
+    recmap_status status =
+        recmap_annotation_create(&annotation, dataset, &annotation_options, error);
     for (size_t i = 0; status == RECMAP_OK && i < job->options.lift_count; i++)
         status = recmap_annotation_lift(annotation, &job->lifts[i], error);
     if (status == RECMAP_OK) status = recmap_annotation_finish(annotation, error);
