@@ -104,7 +104,11 @@ def _open_or_append(opening: OpenOptions, indexing: IndexOptions, shards: Sequen
     if not lacking:
         return dataset
     indexing = replace(
-        indexing, id=dataset._id_name(), lifts=dataset._lifts(), counted=dataset._counted()
+        indexing,
+        id=dataset._id_name(),
+        is_id_kept=indexing.id is None,
+        lifts=dataset._lifts(),
+        counted=dataset._counted(),
     )
     if dataset._formats() and indexing.framing == "auto":
         indexing = replace(indexing, framing=dataset._formats()[-1][0])

@@ -261,9 +261,9 @@ def test_a_token_for_google_and_a_profile_for_amazon(
     options = {"endpoint": server.url, "timeout": 20, "profile": "train"}
     token = {"token": "HIDDEN-of-google"}
     provide = (lambda: token) if passes == "callable" else None
-    storage = recmap.Storage(options=options, credentials=provide)
     if passes == "option":
         options |= token
+    storage = recmap.Storage(options=options, credentials=provide)
     path = tmp_path / "both.rmx"
     with recmap.open(urls, index=path, storage=storage) as ds:
         for numbers in (range(0, 1797, 50), range(10, 1797, 300)):
