@@ -110,12 +110,12 @@ def _move(function: str, argument: str, current: dict[str, Any], names: Collecti
     may refuse one without another."""
     import recmap  # which imports this module
 
+    type_: Any = recmap.Reading if argument == "access" else recmap.Storage
     fields = {}
     for name in names:
         _, owner, field = MOVED[name]
         _warn(f"{function}({name}=...)", f"{argument}=recmap.{owner}({field}=...)")
         fields[field] = current.pop(name)
-        type_ = getattr(recmap, owner)
     given = current.get(argument)
     if isinstance(given, type_):
         current[argument] = replace(given, **fields)
