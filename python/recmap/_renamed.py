@@ -116,7 +116,7 @@ def _move(function: str, argument: str, current: dict[str, Any], names: Collecti
         _, owner, field = MOVED[name]
         _warn(f"{function}({name}=...)", f"{argument}=recmap.{owner}({field}=...)")
         fields[field] = current.pop(name)
-    given = current.get(argument)
+    given: Any = current.get(argument)
     if isinstance(given, type_):
         current[argument] = replace(given, **fields)
     elif isinstance(given, str) and argument == "access":
