@@ -102,7 +102,7 @@ class Requests:
     def are_left(self) -> bool:
         """Returns true if it has not delivered all batches that it asked for, and does not tell."""
         user: Any = None if self._user is None or not self.are_untold else self._user()
-        return user is not None and getattr(user, "_tasks_outstanding", 0) > 0
+        return user is not None and _has_undelivered(user)
 
     def are_running(self) -> bool:
         """Returns true if they will still be delivered."""
@@ -184,7 +184,7 @@ def _is_running(reference: weakref.ref[Any]) -> bool:
     The DataLoader itself keeps the iterator of persistent workers, also after its `for` was left.
     """
     user, probe = reference(), object()
-    if user is None or not getattr(user, "_rcvd_idx", 0) < getattr(user, "_send_idx", 0):
+    if user is None or not _has_undelivered(user):
         return False
     if not getattr(user, "_persistent_workers", False):
         return True
@@ -192,6 +192,14 @@ def _is_running(reference: weakref.ref[Any]) -> bool:
     is_kept_by_others = sys.getrefcount(user) > sys.getrefcount(probe)
     del keeper
     return is_kept_by_others
+
+
+def _has_undelivered(user: Any) -> bool:
+    """Returns true if an iterator over workers has not delivered all batches that it asked for.
+
+    Its `_tasks_outstanding` does not count those that arrived before an earlier one.
+    """
+    return bool(getattr(user, "_rcvd_idx", 0) < getattr(user, "_send_idx", 0))
 
 
 def refuse_requests_ahead() -> NoReturn:

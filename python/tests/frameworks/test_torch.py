@@ -10,6 +10,7 @@ import pickle
 import re
 import subprocess
 import sys
+import time
 import warnings
 
 import numpy as np
@@ -425,10 +426,23 @@ def test_state_of_a_sampler_that_is_read_ahead(digits):
         assert sampler.epoch == epoch + 1
 
 
-def test_a_state_that_misses_what_is_read_ahead_is_warned_of(digits):
-    """Also near the end, when the sampler has given its last numbers."""
+class SlowInFirstWorker(torch.utils.data.Dataset):
+    """A data set whose first worker process makes each batch later than the second one."""
+
+    def __len__(self):
+        return 200
+
+    def __getitem__(self, number):
+        if torch.utils.data.get_worker_info().id == 0:
+            time.sleep(0.01)
+        return number
+
+
+@pytest.mark.parametrize("is_in_turn", [True, False])
+def test_a_state_that_misses_what_is_read_ahead_is_warned_of(digits, is_in_turn):
+    """Also near the end, when the sampler has given its last numbers, and a batch waits."""
     sampler = recmap.torch.Sampler(recmap.Shuffled(200, seed=3), 20)
-    dataset = recmap.torch.MapDataset(digits[:200], LABEL)
+    dataset = recmap.torch.MapDataset(digits[:200], LABEL) if is_in_turn else SlowInFirstWorker()
     for step, _ in enumerate(DataLoader(dataset, batch_sampler=sampler, num_workers=2), 1):
         if step < 10:
             with pytest.warns(UserWarning, match="state_after"):
