@@ -17,7 +17,7 @@
 
 #include "fault/cases.h"
 #include "fault/fixture.h"
-#include "helpers/emulation.h"
+#include "support/emulation.h"
 
 enum { CHILDREN = 64, READERS = 3, FORKS = 20 };
 

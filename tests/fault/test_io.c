@@ -17,7 +17,7 @@
 #include "fault/cases.h"
 #include "fault/fixture.h"
 #include "fault/interpose.h"
-#include "helpers/emulation.h"
+#include "support/emulation.h"
 
 /* What is done while calls fail. */
 struct scenario {

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "helpers/store_breaks.h"
 #include "index/store/seal.h"
+#include "support/store_breaks.h"
 
 static void exchange_transactions(struct store_file *file) {
     uint8_t *newer = newer_meta(file), *older = older_meta(file);

@@ -18,7 +18,7 @@
 
 #include "base/os/process.h"
 #include "base/os/program.h"
-#include "helpers/emulation.h"
+#include "support/emulation.h"
 
 #define S ((uint64_t)1000000000)
 

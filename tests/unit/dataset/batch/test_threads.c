@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "helpers/emulation.h"
 #include "support/build.h"
+#include "support/emulation.h"
 #include "support/folder.h"
 #include "support/known.h"
 #include "support/sanitizers.h"

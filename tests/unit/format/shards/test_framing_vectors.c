@@ -11,9 +11,9 @@
 #include <recmap/dataset.h>
 #include <recmap/index.h>
 
-#include "helpers/vector_file.h"
 #include "index/tables/index.h"
 #include "support/folder.h"
+#include "support/vector_file.h"
 
 static void build(const struct vector_case *vector) {
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "helpers/framing_check.h"
-#include "helpers/plain_tar.h"
+#include "support/framing_check.h"
+#include "support/plain_tar.h"
 #include "support/random.h"
 #include "support/rounds.h"
 

@@ -18,9 +18,9 @@
 
 #include <recmap/recmap.h>
 
-#include "helpers/vector_file.h"
 #include "index/store/seal.h"
 #include "index/store/store.h"
+#include "support/vector_file.h"
 
 static void expect_ok(recmap_status status, const recmap_error *error) {
     if (status != RECMAP_OK)

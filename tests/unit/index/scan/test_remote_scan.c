@@ -12,7 +12,6 @@
 
 #include <cmocka.h>
 
-#include "helpers/plain_tar.h"
 #include "index/scan/read_window.h"
 #include "index/scan/scan.h"
 #include "index/scan/scanner.h"
@@ -21,6 +20,7 @@
 #include "support/folder.h"
 #include "support/layout.h"
 #include "support/oracle.h"
+#include "support/plain_tar.h"
 #include "support/rounds.h"
 
 /* DETECTION_SIZE: bytes read of each shard to find out whether it is compressed. */

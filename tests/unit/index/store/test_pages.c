@@ -14,9 +14,9 @@
 #include <cmocka.h>
 
 #include "base/os/file.h"
-#include "helpers/store_file.h"
 #include "index/store/pages.h"
 #include "index/store/seal.h"
+#include "support/store_file.h"
 
 static char path[] = "/tmp/recmap-pages-XXXXXX";
 static struct store_file sample;

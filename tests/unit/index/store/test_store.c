@@ -19,9 +19,9 @@
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "helpers/emulation.h"
-#include "helpers/store_file.h"
 #include "index/store/seal.h"
+#include "support/emulation.h"
+#include "support/store_file.h"
 
 static const char *program;
 

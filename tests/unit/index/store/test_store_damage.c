@@ -19,8 +19,8 @@
 
 #include <cmocka.h>
 
-#include "helpers/store_file.h"
 #include "index/store/seal.h"
+#include "support/store_file.h"
 
 enum { CASES_PER_CHILD = 100, CASE_SECONDS = 5 };
 

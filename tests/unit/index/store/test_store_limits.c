@@ -18,8 +18,8 @@
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "helpers/emulation.h"
-#include "helpers/store_file.h"
+#include "support/emulation.h"
+#include "support/store_file.h"
 
 /* Builds until an error or the end; the error must say which limit was met. */
 static int build_to_error(int expected_errno) {

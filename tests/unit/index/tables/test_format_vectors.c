@@ -13,7 +13,6 @@
 #include <recmap/recmap.h>
 
 #include "format/framing/tfrecord.h"
-#include "helpers/vector_file.h"
 #include "index/store/content.h"
 #include "index/store/seal.h"
 #include "index/store/store.h"
@@ -22,6 +21,7 @@
 #include "index/tables/ids.h"
 #include "index/tables/lifted.h"
 #include "index/tables/offsets.h"
+#include "support/vector_file.h"
 
 static void *room(size_t size) {
     void *memory = malloc(size + 1);

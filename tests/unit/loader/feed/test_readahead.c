@@ -13,9 +13,9 @@
 #include <cmocka.h>
 
 #include "dataset/batch/advise.h"
-#include "helpers/emulation.h"
 #include "loader/feed/readahead.h"
 #include "support/build.h"
+#include "support/emulation.h"
 #include "support/folder.h"
 #include "unit/loader/feed/fixture.h"
 

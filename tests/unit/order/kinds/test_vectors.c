@@ -7,8 +7,8 @@
 #include "base/permutation/permutation.h"
 #include "base/permutation/random.h"
 #include "check.h"
-#include "helpers/vector_file.h"
 #include "order/kinds/weights.h"
+#include "support/vector_file.h"
 
 #include <cmocka.h>
 

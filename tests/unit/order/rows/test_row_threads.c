@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/permutation/random.h"
-#include "helpers/emulation.h"
 #include "make_rows.h"
+#include "support/emulation.h"
 #include "support/sanitizers.h"
 #include "unit/order/kinds/check.h"
 

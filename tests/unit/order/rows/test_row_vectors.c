@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "helpers/vector_file.h"
 #include "make_rows.h"
 #include "order/rows/stream.h"
+#include "support/vector_file.h"
 #include "unit/order/kinds/check.h"
 
 #include <cmocka.h>

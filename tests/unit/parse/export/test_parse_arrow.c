@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "helpers/arrow_text.h"
+#include "support/arrow_text.h"
 #include "unit/parse/columns/parse_case.h"
 
 /* Column `index` is of that type with those values; so is the schema that the parser gives. */

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "helpers/store_file.h"
+#include "support/store_file.h"
 
 /* Sets `width` bytes to a value, `at` bytes after the located place. */
 struct break_field {

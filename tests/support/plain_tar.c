@@ -1,4 +1,4 @@
-#include "helpers/plain_tar.h"
+#include "support/plain_tar.h"
 
 #include <stdbool.h>
 #include <stdio.h>

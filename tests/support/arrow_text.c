@@ -1,4 +1,4 @@
-#include "helpers/arrow_text.h"
+#include "support/arrow_text.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "helpers/vector_file.h"
+#include "support/vector_file.h"
 
 #include <errno.h>
 #include <setjmp.h>

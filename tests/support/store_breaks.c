@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "helpers/store_breaks.h"
+#include "support/store_breaks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "helpers/mutation.h"
+#include "support/mutation.h"
 
 #include <stdlib.h>
 #include <string.h>

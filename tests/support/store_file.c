@@ -1,4 +1,4 @@
-#include "helpers/store_file.h"
+#include "support/store_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "helpers/framing_check.h"
+#include "support/framing_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include <recmap/framing.h>
 
 #include "format/shards/framings.h"
-#include "helpers/plain_tar.h"
 #include "index/scan/scan.h"
+#include "support/plain_tar.h"
 
 static void require(bool holds, const char *reason) {
     if (holds) return;

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "helpers/mutation_samples.h"
+#include "support/mutation_samples.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +12,6 @@
 #include <zlib.h>
 
 #include "base/core/crc32c.h"
-#include "helpers/mutation.h"
-#include "helpers/plain_tar.h"
 #include "index/tables/count_chunk.h"
 #include "index/tables/points.h"
 #include "support/build.h"
@@ -21,7 +19,9 @@
 #include "support/features.h"
 #include "support/folder.h"
 #include "support/forged.h"
+#include "support/mutation.h"
 #include "support/oracle.h"
+#include "support/plain_tar.h"
 
 enum { FIXED_SIZE = 40, TEXT_SIZE = 240, POINTS_APART = 400, TAR_BLOCK = 512 };
 
