@@ -163,29 +163,29 @@ struct state_times {
     size_t size;
 };
 
-/* Saves the loader's state into bytes, and loads it from them, many times. */
+/* Saves the loader's state as JSON, and loads it, many times. */
 static struct state_times time_state(recmap_loader *loader) {
     enum { TRIES = 2000 };
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_text bytes = {0};
+    recmap_text json = {0};
     struct state_times taken = {0};
     for (int i = 0; i < TRIES; i++) {
         recmap_state *state;
-        recmap_text_deinit(&bytes);
+        recmap_text_deinit(&json);
         uint64_t start = thread_cpu_ns();
         must(recmap_loader_save(&state, loader, &error), &error);
-        must(recmap_state_to_bytes(&bytes, state, &error), &error);
+        must(recmap_state_to_json(&json, state, &error), &error);
         uint64_t saved = thread_cpu_ns();
         recmap_state_destroy(state);
         uint64_t begun = thread_cpu_ns();
-        must(recmap_state_from_bytes(&state, bytes.data, bytes.size, &error), &error);
+        must(recmap_state_from_json(&state, json.data, json.size, &error), &error);
         must(recmap_loader_load(loader, state, &error), &error);
         taken.load_ns += (double)(thread_cpu_ns() - begun) / TRIES;
         taken.save_ns += (double)(saved - start) / TRIES;
         recmap_state_destroy(state);
     }
-    taken.size = bytes.size;
-    recmap_text_deinit(&bytes);
+    taken.size = json.size;
+    recmap_text_deinit(&json);
     return taken;
 }
 

@@ -2,8 +2,7 @@
  *
  * It says what was consumed, and of what: the data set, the order, the epoch, and the position up
  * to which all ranks together have consumed. It does not contain ranks, world size or batch size,
- * so a run with any others can resume from it. docs/formats/checkpoint.md specifies its bytes and
- * its JSON.
+ * so a run with any others can resume from it. docs/formats/checkpoint.md specifies its JSON.
  */
 #ifndef RECMAP_STATE_H
 #define RECMAP_STATE_H
@@ -35,8 +34,8 @@ typedef struct recmap_state_info {
 } recmap_state_info;
 
 /* Creates a state of these values, which the caller destroys. The text is copied without the
- * members of row orders that follow from others: defaults, and the numbers of records and rows. The
- * comparisons below accept it with and without them. Errors: INVALID for values that no state can
+ * numbers of records and rows of row orders, which follow from other members. The comparisons below
+ * accept it with and without them. Errors: INVALID for values that no state can
  * have, NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_state_create(recmap_state **state,
                                                               const recmap_state_info *info,
@@ -48,29 +47,24 @@ RECMAP_API void recmap_state_destroy(recmap_state *state);
 /* Never fails; valid until the state is destroyed. */
 RECMAP_API const recmap_state_info *recmap_state_get_info(const recmap_state *state);
 
-/* Appends the state as bytes: at most 300 for a plain shuffle, whatever the number of records.
- * Equal states give equal bytes. Errors: NO_MEMORY. */
-RECMAP_API RECMAP_NODISCARD recmap_status recmap_state_to_bytes(recmap_text *bytes,
-                                                                const recmap_state *state,
-                                                                recmap_error *error);
-
-/* Reads a state from `size` bytes, which may be untrusted: the last eight are a checksum of the
- * others, so damaged bytes are rejected. Errors: CORRUPT, saying what is wrong; UNSUPPORTED for a
- * newer format version; NO_MEMORY. */
-RECMAP_API RECMAP_NODISCARD recmap_status recmap_state_from_bytes(recmap_state **state,
-                                                                  const void *bytes, size_t size,
-                                                                  recmap_error *error);
-
 /* Appends the state as one JSON object. Its members may be reordered and reformatted, but not
- * changed: the checksum covers their values. Errors: NO_MEMORY. */
+ * changed: the checksum covers their values. Equal states give equal text: 200 to 400 bytes for a
+ * plain shuffle, whatever the number of records. Errors: NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_state_to_json(recmap_text *text,
                                                                const recmap_state *state,
                                                                recmap_error *error);
 
-/* Reads a state from JSON. Errors: as recmap_state_from_bytes. */
+/* Reads a state from `size` bytes of JSON, which may be untrusted: damaged text is rejected.
+ * Errors: CORRUPT, saying what is wrong; UNSUPPORTED for a newer format version; NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_state_from_json(recmap_state **state,
                                                                  const char *text, size_t size,
                                                                  recmap_error *error);
+
+/* Reads a state from the `size` bytes that recmap_state_to_bytes of recmap 0.2.0 appended. All
+ * versions 1.x read them. Errors: as recmap_state_from_json. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_state_from_bytes(recmap_state **state,
+                                                                  const void *bytes, size_t size,
+                                                                  recmap_error *error);
 
 /* Checks that the state belongs to this data set and this order. Compares fingerprint,
  * record_count, position_count and order with those of `expected`, and ignores its other members.

@@ -60,7 +60,7 @@ static const char *check_batch(const recmap_batch *batch, const recmap_order *or
     return NULL;
 }
 
-/* Half of the epoch, a checkpoint through bytes and JSON, the rest. */
+/* Half of the epoch, a checkpoint, the rest. */
 static const char *step(struct iteration *iteration, recmap_loader *loader,
                         const recmap_order *order, uint64_t *position, recmap_batch **batch) {
     const char *wrong = NULL;
@@ -71,25 +71,30 @@ static const char *step(struct iteration *iteration, recmap_loader *loader,
     return wrong;
 }
 
-/* Saves the loader's state and reads it back through bytes and through JSON. A call that fails is
- * repeated, and the state must still be that of the position. */
+/* The first state of docs/formats/vectors/states.txt, at position 640. */
+static const char state_bytes[] = "\x08\x01\x12\x10\x01\x12\x23\x34\x45\x56\x67\x78\x89\x9a\xab\xbc"
+                                  "\xcd\xde\xef\x00\x18\x85\x0e\x20"
+                                  "\x85\x0e\x2a%{\"kind\":\"shuffled\",\"n\":1797,\"seed\":7}"
+                                  "8\x80\x05\x41\x17\x10\x83\x1d\x2d\xc8\x9f\x50";
+
+/* Saves the loader's state as JSON and reads it back, and another state from bytes. A call that
+ * fails is repeated, and the state must still be that of the position. */
 static const char *check_point(struct iteration *iteration, recmap_loader *loader,
                                uint64_t position) {
     const char *wrong = NULL;
     recmap_state *state = NULL, *from_bytes = NULL, *from_json = NULL;
-    recmap_text bytes = RECMAP_TEXT_INIT, json = RECMAP_TEXT_INIT;
+    recmap_text json = RECMAP_TEXT_INIT;
     CALL(iteration, wrong, recmap_loader_save(&state, loader, &error));
-    if (!iteration->is_over) CALL(iteration, wrong, recmap_state_to_bytes(&bytes, state, &error));
     if (!iteration->is_over) CALL(iteration, wrong, recmap_state_to_json(&json, state, &error));
     if (!iteration->is_over)
         CALL(iteration, wrong,
-             recmap_state_from_bytes(&from_bytes, bytes.data, bytes.size, &error));
+             recmap_state_from_bytes(&from_bytes, state_bytes, sizeof state_bytes - 1, &error));
     if (!iteration->is_over)
         CALL(iteration, wrong, recmap_state_from_json(&from_json, json.data, json.size, &error));
-    if (!iteration->is_over && recmap_state_get_info(from_bytes)->position != position)
+    if (!iteration->is_over && (recmap_state_get_info(from_bytes)->position != 640 ||
+                                recmap_state_get_info(from_json)->position != position))
         wrong = "another state";
     if (!iteration->is_over) CALL(iteration, wrong, recmap_loader_load(loader, from_json, &error));
-    recmap_text_deinit(&bytes);
     recmap_text_deinit(&json);
     recmap_state_destroy(state);
     recmap_state_destroy(from_bytes);

@@ -39,20 +39,7 @@ bool description_find_member(struct description_member *member, const char *obje
     return false;
 }
 
-/* ---- Shortening. Earlier versions described the defaults of all options. */
-
-/* The removable member that `text` begins with, and its comma: none of them is the last of its
- * object. Returns its size, or 0. */
-static size_t removable_size(const char *text) {
-    static const char *const members[] = {
-        "\"overlap\":0,",     "\"add\":0,",          "\"documents\":\"shuffled\",",
-        "\"last\":\"drop\",", "\"long\":\"split\",", "\"group\":4096,",
-        "\"stride\":1,",      "\"before\":0,",       "\"after\":0,",
-    };
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-        if (!strncmp(text, members[i], strlen(members[i]))) return strlen(members[i]);
-    return 0;
-}
+/* ---- Shortening: the numbers of records and rows of a row order follow from its other members. */
 
 static bool ends_with(const char *start, const char *end, const char *expected) {
     size_t size = strlen(expected);
@@ -90,8 +77,7 @@ void description_shorten(char *text) {
     bool is_member = false, in_string = false; /* whether `text` is where a member may begin */
     char *start = text, *out = text;
     while (*text) {
-        size_t size = is_member ? removable_size(text) : 0;
-        if (is_member && !size) size = record_count_size(text, start, out);
+        size_t size = is_member ? record_count_size(text, start, out) : 0;
         if (is_member && !size && (size = row_count_size(text, start, out))) out--;
         text += size;
         if (size) continue;

@@ -23,10 +23,8 @@ bool description_next_member(struct description_member *member, const char **cur
 bool description_find_member(struct description_member *member, const char *object,
                              const struct description_member *query);
 
-/* Removes members of row orders that say what is so without them: defaults of options, which
- * earlier versions described, and the numbers of records and rows, which follow from the other
- * members and the counts. States have the short form, and states with longer ones can still be
- * loaded. */
+/* Removes the numbers of records and rows of row orders, which follow from the other members and
+ * the counts. States are saved without them; states of samplers have them. */
 void description_shorten(char *text);
 
 /* The description of the order that a view has the records of; NULL if `text` describes no view. */

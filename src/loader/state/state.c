@@ -17,7 +17,7 @@ static bool order_is_sound(const char *order) {
            size <= RECMAP_ORDER_DESCRIPTION_MAX && utf8_valid((const uint8_t *)order, size);
 }
 
-const char *state_fault(const recmap_state_info *info) {
+static const char *state_fault(const recmap_state_info *info) {
     if (info->format_version != RECMAP_STATE_FORMAT_VERSION) return "format_version is not 1";
     if (info->record_count > RECMAP_STATE_NUMBER_MAX) return "record_count is above 2^62";
     if (info->position_count > RECMAP_STATE_NUMBER_MAX) return "position_count is above 2^62";
@@ -27,8 +27,8 @@ const char *state_fault(const recmap_state_info *info) {
     return NULL;
 }
 
-recmap_status state_allocate(recmap_state **state, const recmap_state_info *info,
-                             recmap_error *error) {
+static recmap_status allocate(recmap_state **state, const recmap_state_info *info,
+                              recmap_error *error) {
     recmap_state *fresh = malloc(sizeof *fresh);
     char *order = strdup(info->order);
     if (!fresh || !order) {
@@ -44,11 +44,23 @@ recmap_status state_allocate(recmap_state **state, const recmap_state_info *info
     return RECMAP_OK;
 }
 
+/* The values are checked first: their errors say what is wrong. A checksum that differs then means
+ * that one of them was changed. */
+recmap_status state_create_read(recmap_state **state, const recmap_state_info *info,
+                                uint64_t checksum, recmap_error *error) {
+    uint64_t expected;
+    const char *fault = state_fault(info);
+    if (fault) return state_fail(error, fault);
+    RETURN_IF_FAILED(state_checksum(&expected, info, error));
+    if (checksum != expected) return state_fail(error, "its checksum does not hold");
+    return allocate(state, info, error);
+}
+
 recmap_status recmap_state_create(recmap_state **state, const recmap_state_info *info,
                                   recmap_error *error) {
     const char *fault = state_fault(info);
     if (fault) return fail(error, RECMAP_INVALID, "invalid values for a state: %s", fault);
-    RETURN_IF_FAILED(state_allocate(state, info, error));
+    RETURN_IF_FAILED(allocate(state, info, error));
     description_shorten((*state)->order);
     assert(!state_fault(&(*state)->info));
     return RECMAP_OK;

@@ -13,13 +13,11 @@ struct recmap_state {
 /* The largest state, in bytes or as JSON. */
 #define STATE_SIZE_MAX ((size_t)16 << 20)
 
-/* Checks the values of a state. Returns NULL, or a static text that says what is wrong. */
-const char *state_fault(const recmap_state_info *info);
-
-/* Creates a state of values without a fault, with the order as it is: a state that is read and
- * written again keeps its bytes. Errors: NO_MEMORY. */
-recmap_status state_allocate(recmap_state **state, const recmap_state_info *info,
-                             recmap_error *error);
+/* Creates a state that was read, with this checksum. The order stays as it is: a state that is read
+ * and written again keeps its text. Errors: CORRUPT for values that no state can have, or that have
+ * another checksum; NO_MEMORY. */
+recmap_status state_create_read(recmap_state **state, const recmap_state_info *info,
+                                uint64_t checksum, recmap_error *error);
 
 /* Fails with CORRUPT: `reason`, with advice. */
 recmap_status state_fail(recmap_error *error, const char *reason);
@@ -27,7 +25,7 @@ recmap_status state_fail(recmap_error *error, const char *reason);
 /* Fails with UNSUPPORTED: a later version of recmap wrote the state. */
 recmap_status state_fail_newer(recmap_error *error, uint64_t version);
 
-/* The checksum of these values' bytes. Errors: NO_MEMORY. */
+/* The checksum of these values, which docs/formats/checkpoint.md defines. Errors: NO_MEMORY. */
 recmap_status state_checksum(uint64_t *checksum, const recmap_state_info *info,
                              recmap_error *error);
 

@@ -1,4 +1,4 @@
-/* A state as JSON: one object, with the checksum of the same values' bytes. */
+/* A state as JSON: one object. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +12,12 @@
 /* A number as bytes, most significant first, as its digits are written. */
 static void store_digits(uint8_t bytes[8], uint64_t value) {
     for (int i = 0; i < 8; i++) bytes[i] = (uint8_t)(value >> (56 - 8 * i));
+}
+
+static uint64_t load_digits(const uint8_t bytes[8]) {
+    uint64_t value = 0;
+    for (int i = 0; i < 8; i++) value = value << 8 | bytes[i];
+    return value;
 }
 
 /* The members have a fixed order, so that equal states are equal texts. */
@@ -140,12 +146,8 @@ static recmap_status check_members(struct reading *reading, recmap_error *error)
     return reading->is_other ? state_fail(error, "it has other members") : RECMAP_OK;
 }
 
-/* The fields are checked first: they say what is wrong. A checksum that differs then means that one
- * of them was changed. */
 static recmap_status create_from(recmap_state **state, const struct reading *reading,
                                  recmap_error *error) {
-    uint64_t due;
-    uint8_t due_checksum[8];
     recmap_state_info info = {
         .format_version = (uint32_t)reading->numbers[VERSION],
         .record_count = reading->numbers[RECORDS],
@@ -154,15 +156,9 @@ static recmap_status create_from(recmap_state **state, const struct reading *rea
         .position = reading->numbers[POSITION],
         .order = reading->order,
     };
-    memcpy(info.fingerprint.bytes, reading->fingerprint, sizeof reading->fingerprint);
-    const char *fault = state_fault(&info);
-    if (fault) return state_fail(error, fault);
     assert(strlen(info.order) < reading->capacity);
-    RETURN_IF_FAILED(state_checksum(&due, &info, error));
-    store_digits(due_checksum, due);
-    if (memcmp(reading->checksum, due_checksum, sizeof due_checksum))
-        return state_fail(error, "its checksum does not hold");
-    return state_allocate(state, &info, error);
+    memcpy(info.fingerprint.bytes, reading->fingerprint, sizeof reading->fingerprint);
+    return state_create_read(state, &info, load_digits(reading->checksum), error);
 }
 
 static recmap_status read_state(recmap_state **state, struct reading *reading,

@@ -49,44 +49,38 @@ static recmap_state *save(const recmap_loader *loader) {
     return state;
 }
 
-static recmap_text bytes_of(const recmap_state *state) {
+static recmap_text json_of(const recmap_state *state) {
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_text bytes = RECMAP_TEXT_INIT;
-    ASSERT_OK(recmap_state_to_bytes(&bytes, state, &error), &error);
-    return bytes;
+    recmap_text json = RECMAP_TEXT_INIT;
+    ASSERT_OK(recmap_state_to_json(&json, state, &error), &error);
+    return json;
 }
 
-/* The state as it comes back from a checkpoint: through bytes or JSON. */
-static recmap_state *stored(recmap_state *state, bool as_json) {
+/* The state as it comes back from a checkpoint. */
+static recmap_state *stored(recmap_state *state) {
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_text text = RECMAP_TEXT_INIT;
+    recmap_text text = json_of(state);
     recmap_state *back;
-    if (as_json) {
-        ASSERT_OK(recmap_state_to_json(&text, state, &error), &error);
-        ASSERT_OK(recmap_state_from_json(&back, text.data, text.size, &error), &error);
-    } else {
-        ASSERT_OK(recmap_state_to_bytes(&text, state, &error), &error);
-        ASSERT_OK(recmap_state_from_bytes(&back, text.data, text.size, &error), &error);
-    }
+    ASSERT_OK(recmap_state_from_json(&back, text.data, text.size, &error), &error);
     recmap_text_deinit(&text);
     recmap_state_destroy(state);
     return back;
 }
 
 /* Every rank says the same. */
-static recmap_state *world_save(const struct world *saved, bool as_json) {
+static recmap_state *world_save(const struct world *saved) {
     recmap_state *state = save(saved->loaders[0]);
-    recmap_text bytes = bytes_of(state);
+    recmap_text bytes = json_of(state);
     for (unsigned rank = 1; rank < saved->size; rank++) {
         recmap_state *other = save(saved->loaders[rank]);
-        recmap_text same = bytes_of(other);
+        recmap_text same = json_of(other);
         assert_int_equal(same.size, bytes.size);
         assert_memory_equal(same.data, bytes.data, bytes.size);
         recmap_text_deinit(&same);
         recmap_state_destroy(other);
     }
     recmap_text_deinit(&bytes);
-    return stored(state, as_json);
+    return stored(state);
 }
 
 static void world_load(struct world *loaded, const recmap_state *state) {
@@ -135,7 +129,7 @@ static void live_through(recmap_dataset *dataset, recmap_order *order, struct rn
         recmap_state_destroy(state);
         for (uint64_t steps = rng_below(random, 12); steps && epoch < EPOCHS; steps--)
             if (!world_step(&stream, &piece)) epoch++;
-        state = world_save(&piece, rng_one_in(random, 2));
+        state = world_save(&piece);
         /* Saved at the end of an epoch, the next run begins the next. */
         epoch = recmap_state_get_info(state)->epoch;
         world_deinit(&piece);
@@ -176,7 +170,7 @@ static void test_every_step(void **unused) {
         bool more = true;
         for (size_t step = 0; more; step++) {
             size_t before = all.count;
-            recmap_state *state = stored(save(whole), step % 2);
+            recmap_state *state = stored(save(whole));
             recmap_loader *resumed = loader_open(dataset, order, &options);
             recmap_error error = RECMAP_ERROR_INIT;
             ASSERT_OK(recmap_loader_load(resumed, state, &error), &error);
@@ -254,7 +248,7 @@ static void grow(recmap_dataset *dataset, recmap_order *order, unsigned world_be
     options.batch_size = batch / world_before;
     world_init(&first, dataset, order, &options);
     for (size_t i = 0; i < steps; i++) assert_true(world_step(&stream, &first));
-    recmap_state *state = world_save(&first, true);
+    recmap_state *state = world_save(&first);
     assert_int_equal(recmap_state_get_info(state)->position, steps * batch);
     world_deinit(&first);
     options.world_size = world_after;
@@ -423,7 +417,8 @@ static _Noreturn void train(recmap_order *order, int says) {
     if (file_exists("state")) {
         struct buffer bytes = file_read("state");
         recmap_state *state;
-        ASSERT_OK(recmap_state_from_bytes(&state, bytes.data, bytes.size, &error), &error);
+        ASSERT_OK(recmap_state_from_json(&state, (const char *)bytes.data, bytes.size, &error),
+                  &error);
         ASSERT_OK(recmap_loader_load(loader, state, &error), &error);
         recmap_state_destroy(state);
     }
@@ -434,7 +429,7 @@ static _Noreturn void train(recmap_order *order, int says) {
         if (!batch) continue;
         for (size_t i = 0; i < 5; i++) line[2 + i] = recmap_batch_records(batch)[i].number;
         if (write(says, line, sizeof line) != sizeof line) _exit(3);
-        recmap_text bytes = bytes_of(save(loader));
+        recmap_text bytes = json_of(save(loader));
         file_write("state.new", bytes.data, bytes.size);
         if (rename("state.new", "state")) _exit(4);
         recmap_text_deinit(&bytes);

@@ -13,6 +13,7 @@
 #include <recmap/recmap.h>
 
 #include "base/core/bytes.h"
+#include "helpers/vector_file.h"
 #include "state.pb-c.h"
 #include "support/build.h"
 #include "support/json.h"
@@ -37,13 +38,35 @@ static recmap_state *make(const recmap_state_info *info) {
     return state;
 }
 
-static recmap_text bytes_of(const recmap_state_info *info) {
-    recmap_error error = RECMAP_ERROR_INIT;
-    recmap_text bytes = RECMAP_TEXT_INIT;
-    recmap_state *state = make(info);
-    ASSERT_OK(recmap_state_to_bytes(&bytes, state, &error), &error);
-    recmap_state_destroy(state);
+/* Packs any values, with a checksum that holds. */
+static struct buffer forge(const Recmap__State *values, const void *extra, size_t more_size) {
+    struct buffer bytes = BUFFER_INIT;
+    size_t size = recmap__state__get_packed_size(values);
+    bytes.data = must_realloc(NULL, size);
+    bytes.size = bytes.capacity = size;
+    recmap__state__pack(values, bytes.data);
+    buffer_add(&bytes, extra, more_size);
+    uint8_t sum[9] = {0x41};
+    store64(sum + 1, XXH3_64bits(bytes.data, bytes.size));
+    buffer_add(&bytes, sum, sizeof sum);
     return bytes;
+}
+
+static Recmap__State plain_values(recmap_state_info *info) {
+    Recmap__State values = RECMAP__STATE__INIT;
+    values.format_version = info->format_version;
+    values.fingerprint = (ProtobufCBinaryData){16, info->fingerprint.bytes};
+    values.record_count = info->record_count;
+    values.position_count = info->position_count;
+    values.order = (char *)info->order;
+    values.epoch = info->epoch;
+    values.position = info->position;
+    return values;
+}
+
+static struct buffer bytes_of(recmap_state_info *info) {
+    Recmap__State values = plain_values(info);
+    return forge(&values, NULL, 0);
 }
 
 static recmap_text json_of(const recmap_state_info *info) {
@@ -66,9 +89,10 @@ static void assert_same(const recmap_state *state, const recmap_state_info *due)
     assert_string_equal(info->order, due->order);
 }
 
-static void assert_round_trips(const recmap_state_info *info) {
+static void assert_round_trips(recmap_state_info *info) {
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_text bytes = bytes_of(info), json = json_of(info);
+    struct buffer bytes = bytes_of(info);
+    recmap_text json = json_of(info);
     recmap_state *state;
     ASSERT_OK(recmap_state_from_bytes(&state, bytes.data, bytes.size, &error), &error);
     assert_same(state, info);
@@ -76,7 +100,7 @@ static void assert_round_trips(const recmap_state_info *info) {
     ASSERT_OK(recmap_state_from_json(&state, json.data, json.size, &error), &error);
     assert_same(state, info);
     recmap_state_destroy(state);
-    recmap_text_deinit(&bytes);
+    buffer_deinit(&bytes);
     recmap_text_deinit(&json);
 }
 
@@ -98,6 +122,35 @@ static void test_round_trip(void **unused) {
     assert_round_trips(&info);
 }
 
+static void assert_json_of(const char *expected, recmap_state *state) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_text json = RECMAP_TEXT_INIT;
+    ASSERT_OK(recmap_state_to_json(&json, state, &error), &error);
+    assert_string_equal(json.data, expected);
+    recmap_text_deinit(&json);
+    recmap_state_destroy(state);
+}
+
+/* docs/formats/vectors/states.txt: what recmap 0.2.0 wrote is read, and written as its JSON. */
+static void test_vectors(void **unused) {
+    (void)unused;
+    struct vector_file file = vectors_load("states.txt");
+    for (size_t i = 0; i < file.count; i++) {
+        const struct vector_case *vector = vectors_at(&file, i);
+        const char *json = vector_text(vector, "json");
+        recmap_error error = RECMAP_ERROR_INIT;
+        recmap_state *state;
+        size_t size;
+        uint8_t *bytes = vector_bytes(vector, "bytes", &size);
+        ASSERT_OK(recmap_state_from_bytes(&state, bytes, size, &error), &error);
+        assert_json_of(json, state);
+        ASSERT_OK(recmap_state_from_json(&state, json, strlen(json), &error), &error);
+        assert_json_of(json, state);
+        free(bytes);
+    }
+    vectors_deinit(&file);
+}
+
 /* A plain shuffle of 2^62 records with the largest seed, at the end of epoch 2^62. */
 static void test_size(void **unused) {
     (void)unused;
@@ -110,10 +163,10 @@ static void test_size(void **unused) {
     info.order = description.data;
     info.record_count = info.position_count = RECMAP_STATE_NUMBER_MAX;
     info.epoch = info.position = RECMAP_STATE_NUMBER_MAX;
-    recmap_text bytes = bytes_of(&info);
-    assert_true(bytes.size <= 300);
+    recmap_text json = json_of(&info);
+    assert_true(json.size <= 400);
     assert_round_trips(&info);
-    recmap_text_deinit(&bytes);
+    recmap_text_deinit(&json);
     recmap_text_deinit(&description);
     recmap_order_release(order);
 }
@@ -136,11 +189,11 @@ static void assert_refused_bytes(const void *data, size_t size, recmap_status du
 static void test_mutated_bytes(void **unused) {
     (void)unused;
     recmap_state_info info = plain_info();
-    recmap_text bytes = bytes_of(&info);
+    struct buffer bytes = bytes_of(&info);
     for (size_t bit = 0; bit < bytes.size * 8; bit++) {
-        bytes.data[bit / 8] ^= (char)(1 << bit % 8);
+        bytes.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
         assert_refused_bytes(bytes.data, bytes.size, RECMAP_CORRUPT);
-        bytes.data[bit / 8] ^= (char)(1 << bit % 8);
+        bytes.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
     }
     for (size_t size = 0; size < bytes.size; size++)
         assert_refused_bytes(bytes.data, size, RECMAP_CORRUPT);
@@ -155,7 +208,7 @@ static void test_mutated_bytes(void **unused) {
         assert_refused_bytes(longer.data, longer.size, RECMAP_CORRUPT);
     }
     buffer_deinit(&longer);
-    recmap_text_deinit(&bytes);
+    buffer_deinit(&bytes);
 }
 
 /* What loads after a flip must be the very same state: JSON has bits that say nothing. */
@@ -304,32 +357,6 @@ static void test_random_json(void **unused) {
     recmap_text_deinit(&text);
 }
 
-/* Packs any values, with a checksum that holds. */
-static struct buffer forge(const Recmap__State *values, const void *extra, size_t more_size) {
-    struct buffer bytes = BUFFER_INIT;
-    size_t size = recmap__state__get_packed_size(values);
-    bytes.data = must_realloc(NULL, size);
-    bytes.size = bytes.capacity = size;
-    recmap__state__pack(values, bytes.data);
-    buffer_add(&bytes, extra, more_size);
-    uint8_t sum[9] = {0x41};
-    store64(sum + 1, XXH3_64bits(bytes.data, bytes.size));
-    buffer_add(&bytes, sum, sizeof sum);
-    return bytes;
-}
-
-static Recmap__State plain_values(recmap_state_info *info) {
-    Recmap__State values = RECMAP__STATE__INIT;
-    values.format_version = info->format_version;
-    values.fingerprint = (ProtobufCBinaryData){16, info->fingerprint.bytes};
-    values.record_count = info->record_count;
-    values.position_count = info->position_count;
-    values.order = (char *)info->order;
-    values.epoch = info->epoch;
-    values.position = info->position;
-    return values;
-}
-
 static void assert_forgery(const Recmap__State *values, recmap_status due) {
     struct buffer bytes = forge(values, NULL, 0);
     assert_refused_bytes(bytes.data, bytes.size, due);
@@ -340,12 +367,6 @@ static void test_hostile_values(void **unused) {
     (void)unused;
     recmap_state_info info = plain_info();
     Recmap__State values = plain_values(&info);
-    struct buffer good = forge(&values, NULL, 0);
-    recmap_text same = bytes_of(&info);
-    assert_int_equal(good.size, same.size);
-    assert_memory_equal(good.data, same.data, same.size);
-    buffer_deinit(&good);
-    recmap_text_deinit(&same);
 #define FORGED(member, value, status)                                                              \
     do {                                                                                           \
         Recmap__State forged = values;                                                             \
@@ -383,8 +404,7 @@ static void test_random_forgeries(void **unused) {
     (void)unused;
     struct rng random = {3};
     recmap_state_info info = plain_info();
-    Recmap__State values = plain_values(&info);
-    struct buffer bytes = forge(&values, NULL, 0);
+    struct buffer bytes = bytes_of(&info);
     size_t body = bytes.size - 9;
     recmap_error error = RECMAP_ERROR_INIT;
     for (int i = 0; i < 20000; i++) {
@@ -454,38 +474,30 @@ static void test_differences(void **unused) {
     recmap_state_destroy(state);
 }
 
-/* ---- Descriptions with members that are now left out. */
+/* ---- Descriptions with the numbers of records and rows, as samplers save them. */
 
 #define DIGEST "\"counts\":\"d5b53cafee82dc02da2d2ce8d2afab6e\""
-#define CHUNKED(MEMBERS) "{\"kind\":\"chunked\",\"n\":4," MEMBERS "\"rows\":4}"
-#define PACKED(MEMBERS) "{\"kind\":\"packed\",\"n\":4," MEMBERS "\"rows\":4}"
-#define WINDOWS(MEMBERS) "{\"kind\":\"windows\",\"n\":4," MEMBERS "\"rows\":4}"
-#define PLAIN_CHUNKED "\"overlap\":0,\"add\":0,\"documents\":\"shuffled\",\"last\":\"drop\","
-#define PLAIN_PACKED "\"add\":0,\"long\":\"split\",\"group\":4096,"
-#define PLAIN_WINDOWS "\"stride\":1,\"before\":0,\"after\":0,"
+#define SHUFFLED_ROWS(KIND, MEMBERS) "{\"kind\":\"" KIND "\"," MEMBERS "\"seed\":1," DIGEST
 
-static const struct earlier_description {
+static const struct long_description {
     const char *theirs, *ours;
     const char *difference; /* NULL: they are equal */
-} earlier_descriptions[] = {
-    {CHUNKED(PLAIN_CHUNKED), CHUNKED(""), NULL},
-    {PACKED(PLAIN_PACKED), PACKED(""), NULL},
-    {WINDOWS(PLAIN_WINDOWS), WINDOWS(""), NULL},
-    {"{\"kind\":\"mixture\",\"sources\":[" CHUNKED(PLAIN_CHUNKED) "," PACKED(PLAIN_PACKED) "]}",
-     "{\"kind\":\"mixture\",\"sources\":[" CHUNKED("") "," PACKED("") "]}", NULL},
-    {CHUNKED("\"overlap\":1,\"add\":0,"), CHUNKED("\"overlap\":1,"), NULL},
-    {CHUNKED("\"overlap\":1,"), CHUNKED(""), "another overlap: the state has"},
-    {CHUNKED("\"overlap\":01,"), CHUNKED(""), "another overlap: the state has"},
-    {CHUNKED(PLAIN_CHUNKED), CHUNKED("\"last\":\"pad\","),
-     "another last: the state has none, the loader \"pad\""},
-    {PACKED("\"group\":40960,"), PACKED(""), "another group: the state has 40960, the loader none"},
-    {PACKED("\"x\":\",\"add\":0,\","), PACKED("\"x\":\",\","), "another x: "},
+} long_descriptions[] = {
+    {"{\"kind\":\"mixture\",\"sources\":[" SHUFFLED_ROWS(
+         "chunked", "\"n\":4,") ",\"rows\":4}," SHUFFLED_ROWS("packed",
+                                                              "\"n\":5,") ",\"rows\":3}]}",
+     "{\"kind\":\"mixture\",\"sources\":[" SHUFFLED_ROWS("chunked",
+                                                         "") "}," SHUFFLED_ROWS("packed", "") "}]}",
+     NULL},
+    {SHUFFLED_ROWS("chunked", "\"n\":4,\"overlap\":1,") ",\"rows\":4}",
+     SHUFFLED_ROWS("chunked", "") "}", "another overlap: the state has 1, the loader none"},
+    {SHUFFLED_ROWS("chunked", "\"overlap\":0,") "}", SHUFFLED_ROWS("chunked", "") "}",
+     "another overlap: the state has 0, the loader none"},
     {"{\"kind\":\"chunked\",\"n\":4,\"seed\":1," DIGEST ",\"rows\":4}",
      "{\"kind\":\"chunked\",\"seed\":1," DIGEST "}", NULL},
     {"{\"kind\":\"packed\",\"n\":4," DIGEST ",\"rows\":4}", "{\"kind\":\"packed\"," DIGEST "}",
      NULL},
-    {"{\"kind\":\"range\",\"of\":{\"kind\":\"windows\",\"n\":4," PLAIN_WINDOWS DIGEST
-     ",\"rows\":40}}",
+    {"{\"kind\":\"range\",\"of\":{\"kind\":\"windows\",\"n\":4," DIGEST ",\"rows\":40}}",
      "{\"kind\":\"range\",\"of\":{\"kind\":\"windows\"," DIGEST "}}", NULL},
     {"{\"kind\":\"shuffled\",\"n\":4,\"seed\":1}", "{\"kind\":\"shuffled\",\"seed\":1}",
      "another number of records: the state has 4, the loader none"},
@@ -493,31 +505,31 @@ static const struct earlier_description {
      "{\"kind\":\"other\"," DIGEST ",\"x\":1}", "other rows: the state has 4, the loader none"},
     {"{\"kind\":\"other\",\"counts\":\"d5b5\",\"rows\":4}",
      "{\"kind\":\"other\",\"counts\":\"d5b5\"}", "other rows: the state has 4, the loader none"},
-    {PACKED("\"x\":\"\\\",\"add\":0,\","), PACKED("\"x\":\"\\\",\","), "another x: "},
+    {"{\"kind\":\"other\",\"x\":\"{\\\"kind\\\":\\\"chunked\\\",\\\"n\\\":4,\"}",
+     "{\"kind\":\"other\",\"x\":\"{\\\"kind\\\":\\\"chunked\\\",\"}", "another x: "},
 };
 
-/* The state that an earlier version saved: it is read with its description as it is. */
-static recmap_state *load_earlier(recmap_state_info *info) {
+/* A state is read with its description as it is. */
+static recmap_state *load_long(recmap_state_info *info) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_state *state;
-    Recmap__State values = plain_values(info);
-    struct buffer bytes = forge(&values, NULL, 0);
+    struct buffer bytes = bytes_of(info);
     ASSERT_OK(recmap_state_from_bytes(&state, bytes.data, bytes.size, &error), &error);
     assert_string_equal(recmap_state_get_info(state)->order, info->order);
     buffer_deinit(&bytes);
     return state;
 }
 
-static void test_earlier_descriptions(void **unused) {
+static void test_long_descriptions(void **unused) {
     (void)unused;
-    size_t count = sizeof earlier_descriptions / sizeof *earlier_descriptions;
+    size_t count = sizeof long_descriptions / sizeof *long_descriptions;
     for (size_t i = 0; i < count; i++) {
-        const struct earlier_description *c = &earlier_descriptions[i];
+        const struct long_description *c = &long_descriptions[i];
         recmap_error error = RECMAP_ERROR_INIT;
         recmap_state_info info = plain_info(), here = info;
         info.order = c->theirs;
         here.order = c->ours;
-        recmap_state *state = load_earlier(&info);
+        recmap_state *state = load_long(&info);
         if (c->difference) assert_differs(state, &here, c->difference);
         else ASSERT_OK(recmap_state_check(state, &here, &error), &error);
         assert_int_equal(recmap_state_check_continued(state, &here, &error),
@@ -526,26 +538,26 @@ static void test_earlier_descriptions(void **unused) {
     }
 }
 
-/* A state that is compared with another one, as it was saved: both have the long description. */
-static void test_two_earlier_descriptions(void **unused) {
+/* A state that is compared with another one: both have the long description. */
+static void test_two_long_descriptions(void **unused) {
     (void)unused;
-    size_t count = sizeof earlier_descriptions / sizeof *earlier_descriptions;
+    size_t count = sizeof long_descriptions / sizeof *long_descriptions;
     for (size_t i = 0; i < count; i++) {
-        const char *order = earlier_descriptions[i].theirs;
+        const char *order = long_descriptions[i].theirs;
         recmap_error error = RECMAP_ERROR_INIT;
         recmap_state_info info = plain_info(), here = info;
         info.order = here.order = order;
-        recmap_state *state = load_earlier(&info);
+        recmap_state *state = load_long(&info);
         ASSERT_OK(recmap_state_check(state, &here, &error), &error);
         ASSERT_OK(recmap_state_check_continued(state, &here, &error), &error);
         assert_string_equal(here.order, order);
-        here.order = WINDOWS("\"stride\":1,\"before\":5,");
+        here.order = SHUFFLED_ROWS("windows", "\"n\":4,\"before\":5,") "}";
         assert_differs(state, &here, "another ");
         recmap_state_destroy(state);
     }
 }
 
-/* What is saved now has the short description, at most 300 bytes for rows of a large data set. */
+/* A loader's state has the short description, at most 300 bytes for rows of a large data set. */
 static void test_new_states_are_short(void **unused) {
     (void)unused;
     recmap_state_info info = plain_info();
@@ -720,6 +732,7 @@ static void test_continued_of_mutated_text(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_size),
         cmocka_unit_test(test_mutated_bytes),
@@ -731,8 +744,8 @@ int main(void) {
         cmocka_unit_test(test_random_forgeries),
         cmocka_unit_test(test_differences),
         cmocka_unit_test(test_wordings),
-        cmocka_unit_test(test_earlier_descriptions),
-        cmocka_unit_test(test_two_earlier_descriptions),
+        cmocka_unit_test(test_long_descriptions),
+        cmocka_unit_test(test_two_long_descriptions),
         cmocka_unit_test(test_new_states_are_short),
         cmocka_unit_test(test_continued),
         cmocka_unit_test(test_advice_on_mixtures),
