@@ -4,7 +4,7 @@
     python3 train_tokens.py [--order packed] [--epochs 2] [--checkpoint tokens.pt] [FOLDER]
     torchrun --nproc-per-node 3 train_tokens.py ...
 
-The text is that of the Markdown pages in FOLDER, by default this documentation. Each section is a
+The text is the Markdown pages in FOLDER, by default this documentation. Each section is a
 document, and each byte a token. The program can be killed at any time. When started again, also on
 another number of ranks, it resumes from the newest checkpoint, in the middle of an epoch. The final
 weights are bit for bit those of an uninterrupted run.
