@@ -1,6 +1,6 @@
 /* Whole epochs through a loader, of which nothing is used but the time that they take. */
-#ifndef RECMAP_BENCH_EPOCH_H
-#define RECMAP_BENCH_EPOCH_H
+#ifndef RECMAP_BENCH_C_EPOCH_H
+#define RECMAP_BENCH_C_EPOCH_H
 
 #include <recmap/recmap.h>
 

@@ -1,6 +1,6 @@
 /* Writing tf.Examples: features appended one by one to a buffer that is large enough. */
-#ifndef RECMAP_BENCH_EXAMPLE_H
-#define RECMAP_BENCH_EXAMPLE_H
+#ifndef RECMAP_BENCH_C_EXAMPLE_H
+#define RECMAP_BENCH_C_EXAMPLE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* What compressed shards are measured against: ISA-L alone, from the beginning of each file on,
  * with the checksum of GZIP and, if asked, CRC-32C over what comes out. Files of one member. */
-#ifndef RECMAP_BENCH_INFLATING_H
-#define RECMAP_BENCH_INFLATING_H
+#ifndef RECMAP_BENCH_C_INFLATING_H
+#define RECMAP_BENCH_C_INFLATING_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Measuring: a clock, samples of repeats, rows of the table. */
-#ifndef RECMAP_BENCH_MEASURE_H
-#define RECMAP_BENCH_MEASURE_H
+#ifndef RECMAP_BENCH_C_MEASURE_H
+#define RECMAP_BENCH_C_MEASURE_H
 
 #include <stddef.h>
 #include <stdint.h>

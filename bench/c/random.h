@@ -1,6 +1,6 @@
 /* Random numbers that are the same everywhere: splitmix64. */
-#ifndef RECMAP_BENCH_RANDOM_H
-#define RECMAP_BENCH_RANDOM_H
+#ifndef RECMAP_BENCH_C_RANDOM_H
+#define RECMAP_BENCH_C_RANDOM_H
 
 #include <stdint.h>
 

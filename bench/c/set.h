@@ -1,7 +1,7 @@
 /* A set of shards to measure on: FOLDER/NAME/NAME-00000-of-00008.tfrecord ..., with its indexes
  * beside it as FOLDER/NAME.rmx and, with ids, FOLDER/NAME-ids.rmx. bench_make_sets writes them. */
-#ifndef RECMAP_BENCH_SET_H
-#define RECMAP_BENCH_SET_H
+#ifndef RECMAP_BENCH_C_SET_H
+#define RECMAP_BENCH_C_SET_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* What the library is measured against: the least that must be done, by loops that know all
  * beforehand. They use the library's own CRC and mapping, so that nothing but its work differs. */
-#ifndef RECMAP_BENCH_YARDSTICK_H
-#define RECMAP_BENCH_YARDSTICK_H
+#ifndef RECMAP_BENCH_C_YARDSTICK_H
+#define RECMAP_BENCH_C_YARDSTICK_H
 
 #include <stdbool.h>
 #include <stddef.h>

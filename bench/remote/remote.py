@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Remote shards beside other programs, in one run on the loopback interface.
 
-    bench/remote/remote.py [--records 20000] [--size 65536] [--shards 16] [--repeats 3] [--folder FOLDER]
+    bench/remote/remote.py [--records 20000] [--size 65536] [--shards 16] [--repeats 3]
+                           [--folder FOLDER]
 
 nginx serves the shards over HTTP, and SeaweedFS as S3. wrk and curl must be installed (Debian).
 obstore, s3fs and s3torchconnector are measured if the Python that runs this has them, together with

@@ -1,7 +1,7 @@
 /* Arrow arrays checked by the words of the C data interface's specification, and told as text.
  * Knows nothing of recmap. */
-#ifndef RECMAP_TESTS_HELPERS_ARROW_TEXT_H
-#define RECMAP_TESTS_HELPERS_ARROW_TEXT_H
+#ifndef RECMAP_TESTS_SUPPORT_ARROW_TEXT_H
+#define RECMAP_TESTS_SUPPORT_ARROW_TEXT_H
 
 #include <recmap/arrow.h>
 

@@ -1,7 +1,7 @@
 /* Tests under an emulator such as qemu's user mode, which passes system calls on to the kernel but
  * lacks some of them. */
-#ifndef RECMAP_TESTS_HELPERS_EMULATION_H
-#define RECMAP_TESTS_HELPERS_EMULATION_H
+#ifndef RECMAP_TESTS_SUPPORT_EMULATION_H
+#define RECMAP_TESTS_SUPPORT_EMULATION_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Compares the library's scan of a shard, in any framing, with a simple second reader written here.
  * Any difference ends the process. */
-#ifndef RECMAP_TESTS_HELPERS_FRAMING_CHECK_H
-#define RECMAP_TESTS_HELPERS_FRAMING_CHECK_H
+#ifndef RECMAP_TESTS_SUPPORT_FRAMING_CHECK_H
+#define RECMAP_TESTS_SUPPORT_FRAMING_CHECK_H
 
 #include <stdbool.h>
 #include <stddef.h>

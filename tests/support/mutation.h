@@ -1,8 +1,8 @@
 /* Changes to an index that leave its form alone: fields of its messages, offsets, ids, seek points
  * and bytes get other values, in ways that come near to what is right. Written again, every hash
  * and the seal hold, so that a reader has to find by itself what cannot be. */
-#ifndef RECMAP_TESTS_HELPERS_MUTATION_H
-#define RECMAP_TESTS_HELPERS_MUTATION_H
+#ifndef RECMAP_TESTS_SUPPORT_MUTATION_H
+#define RECMAP_TESTS_SUPPORT_MUTATION_H
 
 #include "support/forged.h"
 #include "support/random.h"

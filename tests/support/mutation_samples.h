@@ -1,7 +1,7 @@
 /* Data sets to be mutated: small shards of every framing, plain and compressed, with ids, lifted
  * columns, element counts, damage, and seek points close to each other. */
-#ifndef RECMAP_TESTS_HELPERS_MUTATION_SAMPLES_H
-#define RECMAP_TESTS_HELPERS_MUTATION_SAMPLES_H
+#ifndef RECMAP_TESTS_SUPPORT_MUTATION_SAMPLES_H
+#define RECMAP_TESTS_SUPPORT_MUTATION_SAMPLES_H
 
 #include <recmap/recmap.h>
 

@@ -1,6 +1,6 @@
 /* Tar archives read once more, plainly: where the sample at a place ends. And headers written. */
-#ifndef RECMAP_TESTS_HELPERS_PLAIN_TAR_H
-#define RECMAP_TESTS_HELPERS_PLAIN_TAR_H
+#ifndef RECMAP_TESTS_SUPPORT_PLAIN_TAR_H
+#define RECMAP_TESTS_SUPPORT_PLAIN_TAR_H
 
 #include <stddef.h>
 #include <stdint.h>

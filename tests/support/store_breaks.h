@@ -1,7 +1,7 @@
 /* Sealed stores with one thing broken in each: one test a break, which must be refused with its own
  * message, mapped and in memory. */
-#ifndef RECMAP_TESTS_HELPERS_STORE_BREAKS_H
-#define RECMAP_TESTS_HELPERS_STORE_BREAKS_H
+#ifndef RECMAP_TESTS_SUPPORT_STORE_BREAKS_H
+#define RECMAP_TESTS_SUPPORT_STORE_BREAKS_H
 
 #include <setjmp.h>
 #include <stdarg.h>

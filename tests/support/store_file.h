@@ -1,7 +1,7 @@
 /* A sealed store as bytes, to be broken by tests: a sample with every kind of page, ways to find
  * LMDB's structures in it, and ways to make its hashes right again afterwards. */
-#ifndef RECMAP_TESTS_HELPERS_STORE_FILE_H
-#define RECMAP_TESTS_HELPERS_STORE_FILE_H
+#ifndef RECMAP_TESTS_SUPPORT_STORE_FILE_H
+#define RECMAP_TESTS_SUPPORT_STORE_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* Test vectors of docs/formats/vectors: cases of `KEY VALUE` lines. A repeated key continues its
  * value. Lines that do not have this form fail the current test. */
-#ifndef RECMAP_TESTS_HELPERS_VECTOR_FILE_H
-#define RECMAP_TESTS_HELPERS_VECTOR_FILE_H
+#ifndef RECMAP_TESTS_SUPPORT_VECTOR_FILE_H
+#define RECMAP_TESTS_SUPPORT_VECTOR_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
