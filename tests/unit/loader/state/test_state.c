@@ -13,10 +13,10 @@
 #include <recmap/recmap.h>
 
 #include "base/core/bytes.h"
-#include "helpers/vector_file.h"
 #include "state.pb-c.h"
 #include "support/build.h"
 #include "support/json.h"
+#include "support/vector_file.h"
 
 static const char ORDER[] = "{\"kind\":\"shuffled\",\"n\":1000,\"seed\":7}";
 
