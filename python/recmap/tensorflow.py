@@ -71,7 +71,7 @@ def dataset(
     Keep the dataset, one made from it (``map``, ``prefetch``, ...), an iterator over one of these,
     or the loader while you need batches: each of them keeps the loader, but functions that
     TensorFlow has traced do not. When the last object that keeps the loader is released, its
-    threads end, and the files of the data set are closed unless you keep the data set, too.
+    threads end, and the files of the data set are closed unless you also keep the data set.
 
     Of a `recmap.JoinedLoader`, an element is {name: such a dict, or the records}.
 

@@ -176,7 +176,7 @@ def events_of(watch):
 
 def count_listings(watch):
     """How often the watched folder was listed. Equal events that follow each other are one, so
-    events between the listings must be watched, too."""
+    events between the listings must also be watched."""
     return sum(mask & IN_ACCESS and mask & IN_ISDIR and not name for mask, name in events_of(watch))
 
 

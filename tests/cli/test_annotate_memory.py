@@ -12,7 +12,7 @@ from support import COMMAND, IS_SANITIZED, CliTest
 IS_LONG = bool(os.environ.get("RECMAP_TEST_LONG"))
 COUNT = 10_000_000 if IS_LONG else 2_000_000
 # The rows are sorted in a buffer of 32 MiB, and annotating needs 34 to 41 MiB, whatever the number
-# of rows. Of two million rows, a list with 8 bytes for each exceeds the limit, too. Files are
+# of rows. Of two million rows, a list with 8 bytes for each also exceeds the limit. Files are
 # mapped, which it does not count.
 LIMIT = (72 if IS_LONG else 48) << 20
 

@@ -62,7 +62,7 @@ class Naming(CliTest):
             self.write(f"part-{i}", shard(str(i)))
         self.index("part-*")
         self.assertEqual(self.payloads("part.rmx"), [b"1", b"9", b"10"])
-        # The index now matches the pattern, too.
+        # The index now also matches the pattern.
         self.index("part*")
         self.assertEqual(self.payloads("part.rmx"), [b"1", b"9", b"10"])
 

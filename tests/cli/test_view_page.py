@@ -59,7 +59,7 @@ class Browser(BrowserTest, ViewTest):
         self.press("k")
         self.wait_for("document.querySelector('#record h1')?.textContent", f"Record {count - 17}")
         record = self.driver.current_url
-        # Keys work with the focus on a button, too.
+        # Keys also work with the focus on a button.
         buttons = self.driver.find_elements("css selector", "#record button")
         next(button for button in buttons if button.text == "Next").click()
         self.wait_for("document.querySelector('#record h1')?.textContent", f"Record {count - 7}")
@@ -236,7 +236,7 @@ class Browser(BrowserTest, ViewTest):
         self.check_log()
 
     def test_damage(self):
-        """Numbers stay in one line on a phone, too."""
+        """Numbers stay in one line, also on a phone."""
         records = [example(text="t" * 4000) for _ in range(300)]
         data = bytearray(tfrecord(records))
         data[1_100_000] ^= 1

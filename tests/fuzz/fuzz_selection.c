@@ -1,5 +1,5 @@
 /* Any bytes as a selection (NAME.rmv): as they are, and with the description of the data set and
- * the hash corrected, so that its numbers are read, too. What is accepted are numbers of records.
+ * the hash corrected, so that its numbers are also read. What is accepted are numbers of records.
  */
 #include <stdlib.h>
 #include <string.h>

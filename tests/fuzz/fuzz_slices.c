@@ -1,6 +1,6 @@
 /* Any bytes as a record from which stretches are cut, of a feature of an Example and of a feature
  * list: a stretch that is cut is the one that decoding the whole record gives. The steps of the
- * list are counted, too: as many as a reader of the whole record finds. */
+ * list are also counted: as many as a reader of the whole record finds. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -96,7 +96,7 @@ static recmap_status complete_list(struct get_job *job, struct view *view, recma
     return status;
 }
 
-/* A file of numbers or ids is an input, too. */
+/* A file of numbers or ids is also an input. */
 static int check_output(const struct get_job *job, const struct view *view) {
     int exit_status = view_output_check_records(view, job->path);
     if (exit_status || !job->list_path || !strcmp(job->list_path, "-")) return exit_status;

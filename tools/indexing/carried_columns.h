@@ -8,7 +8,7 @@
 
 /* Adds the lifted columns of `source` to the index at `path`, whose record i is a copy of record
  * numbers[i] of the source. The values come from the index, so columns that were added to it are
- * carried over, too. Only columns that are annotated in the source are marked as annotated. Errors:
+ * also carried over. Only columns that are annotated in the source are marked as annotated. Errors:
  * those of recmap_annotation_create and recmap_annotation_finish. */
 recmap_status carried_columns_add(const char *path, recmap_dataset *source, const uint64_t *numbers,
                                   uint64_t count, recmap_error *error);

@@ -21,7 +21,7 @@ struct line_reader {
 /* Returns true if the path means standard input: `-`. */
 bool line_reader_is_stdin(const char *path);
 
-/* Opens a file, or standard input. After an error the reader may be closed, too. */
+/* Opens a file, or standard input. The reader may also be closed after an error. */
 recmap_status line_reader_open(struct line_reader *reader, const char *path, recmap_error *error);
 void line_reader_close(struct line_reader *reader);
 

@@ -23,7 +23,7 @@ struct view {
 
 /* Opens what the first operand names: an index, a selection, or shards, of which the index is
  * opened or built (shard_operand.h). With the SIGBUS guard installed. Returns 0, or the exit status
- * after printing the error; the view can then be closed, too. */
+ * after printing the error; the view can then also be closed. */
 int view_open(struct view *view, const struct args *args);
 void view_close(struct view *view);
 

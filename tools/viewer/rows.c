@@ -42,7 +42,7 @@ static recmap_status locate_rows(struct table *table, const struct listing *list
     return RECMAP_OK;
 }
 
-/* Reads the records together, which is fast for remote stores, too. A record that cannot be read
+/* Reads the records together, which is also fast for remote stores. A record that cannot be read
  * fails the batch; write_preview then reads them one by one. */
 static recmap_status read_batch(struct table *table, recmap_error *error) {
     struct viewer *viewer = table->viewer;

@@ -24,7 +24,7 @@ class Columns(Mapping[str, "npt.NDArray[Any]"]):
 
     Each is a read-only array with one value per record of the data set or view: int64, float32,
     float64, or object for bytes. Columns of bytes compare with str: ``columns["lang"] == "de"`` is
-    a mask, and `numpy.isin` accepts str, too. Copies by `numpy.asarray` or pandas compare with
+    a mask, and `numpy.isin` also accepts str. Copies by `numpy.asarray` or pandas compare with
     bytes only. The column "@length" always exists: the size of each record in bytes.
 
     A column with nulls is a `numpy.ma.MaskedArray`, whose mask is True for them, and

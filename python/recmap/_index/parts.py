@@ -66,7 +66,7 @@ class Part:
 
 
 def _portable(category: type[Warning]) -> type[Warning]:
-    """A category that the calling process has, too."""
+    """A category that the calling process also has."""
     return category if category.__module__ == "builtins" else UserWarning
 
 

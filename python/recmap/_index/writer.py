@@ -63,7 +63,7 @@ class Writer(Closing):
 
     Args:
         pattern: the names of the files: ``"out@16.tfrecord"`` for 16 files
-            ``out-00000-of-00016.tfrecord`` and so on, which `recmap.open` accepts, too; or a
+            ``out-00000-of-00016.tfrecord`` and so on, which `recmap.open` also accepts; or a
             pattern in which ``{shard}`` and ``{shards}`` are replaced by numbers.
         shards: the number of files, for a pattern; 1 by default.
         index: the path of an index to build while writing, without reading the data again. An

@@ -190,7 +190,7 @@ class _Renewer:
             return bool(self.storages)
 
     def try_renew(self) -> None:
-        """The callable may raise anything: SystemExit or asyncio.CancelledError, too."""
+        """The callable may raise anything, SystemExit or asyncio.CancelledError included."""
         try:
             self.renew()
         except BaseException as error:  # the present credentials may be good for some minutes

@@ -19,7 +19,7 @@ _NEEDS = {"hdfs": "fsspec pyarrow", "webhdfs": "fsspec requests"}
 
 def with_hadoop(names: Iterable[object], storage: Storage, *, index: str | None = None) -> Storage:
     """The storage that reads the names: another than the given one if a name is a URL of HDFS. The
-    URLs in the local index `index` count, too."""
+    URLs in the local index `index` also count."""
     if storage.fs is not None:
         return storage
     url = next(_urls_in(names), None)

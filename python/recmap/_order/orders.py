@@ -243,7 +243,7 @@ class Order:
         return _View(self, numbers)
 
     def __getitem__(self, index: object) -> NoReturn:
-        # `for number in order`, list(order) and DataLoader(sampler=order) come here, too.
+        # `for number in order`, list(order) and DataLoader(sampler=order) also call this.
         raise TypeError(
             "an order has many epochs: write order.at(epoch, positions), such as "
             "order.at(0, range(len(order))); for a DataLoader, recmap.torch.Sampler(order)"

@@ -98,7 +98,7 @@ class Reader(sources.DataSourceReader):
     """Reads records in file order: all, or those that the option where selects.
 
     It takes no filters: Spark 4.3 keeps the reader of a DataFrame with the filters of the query
-    that was planned last, and uses it for its other queries, too.
+    that was planned last, and also uses it for its other queries.
     """
 
     def __init__(self, dataset: Dataset, schema: types.StructType, settings: Settings) -> None:

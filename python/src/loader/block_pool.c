@@ -4,7 +4,7 @@
  * allocator of the framework knows. So a block that was handed out belongs to the framework: once
  * the columns release it, the pool drops its reference, and asks for another block instead. The
  * threads of the loader never need the GIL: they take blocks that are ready, or else ordinary
- * memory, for which the pool then asks for blocks, too.
+ * memory, for which the pool then also asks for blocks.
  *
  * Fork: in a child, other threads may have held the lock. The pool is left as it is there. */
 #include "loader/block_pool.h"

@@ -275,7 +275,7 @@ static int at_pieces(uint64_t *numbers, const recmap_order *order, uint64_t epoc
     return 0;
 }
 
-/* No positions are a piece, too: `first` is checked. */
+/* No positions are also a piece: `first` is checked. */
 static int run_pieces(uint64_t *numbers, const recmap_order *order, uint64_t epoch, uint64_t first,
                       size_t count) {
     size_t done = 0;

@@ -76,7 +76,7 @@ def test_the_epoch_is_finished_and_all_rows_follow(tmp_path, before, sides, poli
 
 
 def test_a_row_with_a_bad_record_in_the_epoch_that_is_finished(tmp_path, before):
-    """Its substitute is a row of that epoch, too."""
+    """Its substitute is also a row of that epoch."""
     options = {**OPTIONS, "on_bad_record": "substitute"}
     loader = recmap.JoinedLoader(before, 8, **options)
     rows_of(loader, 4)

@@ -50,7 +50,7 @@ def errors_of(call, *arguments, **options):
 
 
 def check_parsed(ds, read):
-    """What is parsed are values of the records; by a loader, too."""
+    """What is parsed, also by a loader, are values of the records."""
     good = [number for number, record in enumerate(read) if isinstance(record, bytes)]
     columns = errors_of(ds.parse, good, TEXT) if good else None
     for number, text in zip(good, [] if columns is None else columns["text"], strict=False):

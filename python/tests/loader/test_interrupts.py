@@ -417,7 +417,7 @@ def test_signals_are_answered_during_a_gather(digits_index, threads, access, fea
             count *= 2
             assert count < 10_000_000
         with pytest.raises(Interrupt):
-            rings_during(4 * count, 2)  # so that a faster second call is long enough, too
+            rings_during(4 * count, 2)  # so that a faster second call is also long enough
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, former)

@@ -22,7 +22,7 @@ enum private_lock_kind {
 };
 
 /* Locks the open file (flock), or changes its lock. Closing the file releases the lock, but a lock
- * that a child process inherited lasts until the child has ended, too. `is_held` is false only if
+ * that a child process inherited lasts until the child has also ended. `is_held` is false only if
  * TRY found another lock; a lock held before is lost then. */
 recmap_status private_lock(bool *is_held, int fd, enum private_lock_kind kind, const char *path,
                            recmap_error *error);

@@ -125,7 +125,7 @@ static void prefetch_record(const struct gather *gather, size_t i) {
 }
 
 /* Rows check a record in a mapped shard completely only once if it is long, or if they hold parts
- * of it: another row has the rest, and would check it, too. */
+ * of it: another row has the rest, and would check it again. */
 static bool is_checked_once(const struct gather *gather, const struct shard_window *window,
                             size_t i) {
     if (!gather->caches || !window->shard || gather->dataset->check != FRAME_CHECK_ALL)
@@ -548,7 +548,7 @@ static recmap_status gather_once(bool *is_final, recmap_batch *batch, recmap_dat
     return status;
 }
 
-/* The batch's interrupt becomes the thread's, so that waits for a network ask it, too. An error of
+/* The batch's interrupt becomes the thread's, so that waits for a network also ask it. An error of
  * a network is returned as it is. After any other, the records are read one by one. If none is bad,
  * the fault has passed. */
 static recmap_status gather_requests(recmap_batch *batch, recmap_dataset *dataset,

@@ -117,7 +117,7 @@ static void sort_items(struct id_lookup *lookup, unsigned first_bit, unsigned en
 }
 
 /* Chooses the candidate of the lowest position. `position` is -1 if there is none. Ids whose hashes
- * differ in their lowest bits are candidates, too; comparing the ids finds out. */
+ * differ in their lowest bits are also candidates; comparing the ids finds out. */
 static recmap_status choose_candidate(int64_t *position, uint64_t *number,
                                       const struct id_lookup *lookup,
                                       struct index_candidates *candidates, recmap_error *error) {

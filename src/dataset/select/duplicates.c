@@ -144,7 +144,8 @@ static bool is_equal(const struct item_hash *a, const struct item_hash *b) {
     return a->low == b->low && a->high == b->high;
 }
 
-/* Calls the progress function during work that reads no records, so that it can end that, too. */
+/* Calls the progress function during work that reads no records, so that it can also end that work.
+ */
 static int ask_progress(void *context) {
     const struct duplicate_search *search = context;
     recmap_progress progress = {.bytes_done = search->bytes_done,

@@ -132,7 +132,7 @@ static recmap_status resolve_folder(char **real_folder, const char *path, recmap
 
 /* The path of the index in the file: relative if the index is in the folder of the file or below,
  * else absolute. The caller frees it. The index path of a selection that was opened is relative to
- * the working folder, so it must be resolved, too. */
+ * the working folder, so it must also be resolved. */
 static recmap_status stored_path(char **stored, const recmap_selection *selection, const char *path,
                                  recmap_error *error) {
     char *folder = NULL, *index_path = NULL;

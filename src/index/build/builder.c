@@ -124,7 +124,7 @@ static recmap_status open_replaced(recmap_index_builder *builder, recmap_error *
     return file_get_stat(&builder->replaced, builder->replaced_fd, builder->path, error);
 }
 
-/* A file that cannot be opened may be replaced, too. */
+/* A file that cannot be opened may also be replaced. */
 static void find_replaced(recmap_index_builder *builder) {
     if (open_replaced(builder, NULL) == RECMAP_OK) builder->replaces = true;
     else builder->replaces = file_stat_path(&builder->replaced, builder->path);

@@ -214,7 +214,7 @@ static void exchange_if(bool is_exchanged, struct merge_head *a, struct merge_he
 /* Plays the matches of the last winner's run again, from its leaf to the root, with its next pair.
  * Of equal hashes, that of the earlier run wins, because its numbers are smaller: the one from the
  * left child. The loser that a node keeps came from the child that the run is not below. So if the
- * run is below the right child, which has an odd number, the loser wins with an equal hash, too. */
+ * run is below the right child, which has an odd number, the loser also wins with an equal hash. */
 static void play_again(struct idsort *sorter) {
     struct merge_head head = head_of(sorter, sorter->winner.run);
     for (size_t node = sorter->leaf_count + head.run; node > 1; node /= 2) {

@@ -51,7 +51,7 @@ void points_finish(struct point_list *points, uint64_t image_size);
 /* Size of the list in the index. */
 uint64_t points_size(const struct point_list *points);
 
-/* The number of checks of a span. An empty span has one, too. */
+/* The number of checks of a span. An empty span also has one. */
 uint64_t span_check_count(uint64_t span_size);
 
 /* Adds the next check of the current span. False when memory is out. */

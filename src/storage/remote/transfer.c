@@ -341,7 +341,7 @@ static recmap_status prepare_request(struct address *address, struct slot *slot,
     return add_headers(slot, address, error);
 }
 
-/* on_socket sees only a proxy's address if there is one, so the URL is checked, too. */
+/* on_socket sees only a proxy's address if there is one, so the URL is also checked. */
 static recmap_status check_host(const struct address *address, recmap_error *error) {
     const char *reason = host_refusal(strstr(address->url, "://") + 3);
     if (!reason) return RECMAP_OK;

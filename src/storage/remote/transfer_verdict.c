@@ -169,7 +169,7 @@ static void advise(const struct slot *slot, const char *code, recmap_error *erro
                            "machine");
 }
 
-/* The reason, with what the server's error code adds. Without a bucket, an object is missing, too;
+/* The reason, with what the server's error code adds. Without a bucket, an object is also missing;
  * a store that does not say which has no bucket if it cannot list the objects. */
 static const char *reason_of(const struct slot *slot, const char *code) {
     bool is_bucket = is_listing(slot) || !strcmp(code, "NoSuchBucket") ||

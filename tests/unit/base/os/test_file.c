@@ -104,7 +104,7 @@ static void test_links_of_the_user_are_followed(void **state) {
     }
 }
 
-/* In a shared folder, others can make links, too: to files of their own, or with permission. */
+/* In a shared folder, others can also make links: to files of their own, or with permission. */
 static void test_links_of_others_are_not_followed(void **state) {
     (void)state;
     enum { OTHER = 65534, THIRD = 65533 };

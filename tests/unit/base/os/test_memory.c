@@ -35,7 +35,7 @@ static bool write_number(const char *folder, const char *name, long long number)
     return is_written;
 }
 
-/* A group with a limit, and in it a group without one, which has the limit, too. */
+/* A group with a limit, and in it a group without one, to which the limit also applies. */
 static bool make_groups(char *outer, char *inner, const struct tree *tree) {
     snprintf(outer, PATH_SIZE, "%s/recmap-test-%ld", tree->root, (long)getpid());
     snprintf(inner, PATH_SIZE, "%s/recmap-test-%ld/inner", tree->root, (long)getpid());

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Compiled in here, so that its assertions hold in every build, too: a finished batch has left the
+/* Compiled in here, so that its assertions also hold in every build: a finished batch has left the
  * reader's list. Otherwise only a sanitizer might see that the list has a destroyed batch. */
 #undef NDEBUG
 #include "dataset/batch/direct_reader.c"

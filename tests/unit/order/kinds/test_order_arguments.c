@@ -64,8 +64,8 @@ static void test_largest(void **state) {
     }
 }
 
-/* Weights that are not numbers, negative, infinite or all zero, and mixtures that are empty, too
- * large or too uneven. The message names the first offender. */
+/* Weights that are not numbers, negative, infinite or all zero, and mixtures that are empty, of too
+ * many records or too uneven. The message names the first offender. */
 static void test_hostile_weights(void **state) {
     (void)state;
     const double bad[] = {NAN, -1, INFINITY, -INFINITY, -5e-324};
