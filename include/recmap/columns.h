@@ -92,9 +92,9 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_columns_create(recmap_columns *
 RECMAP_API void recmap_columns_destroy(recmap_columns *columns);
 
 /* The number of columns of the last parse, and column `column_index` (below that number). Columns
- * are in the order of the features; for SequenceExample, those of the context come before those of
- * the feature lists. They are valid until the next parse into the same object or until it is
- * destroyed. */
+ * are in the order of the features; for SequenceExample, the context's columns come before the
+ * columns of the feature lists. They are valid until the next parse into the same object or until
+ * it is destroyed. */
 RECMAP_API size_t recmap_columns_count(const recmap_columns *columns);
 RECMAP_API const recmap_column *recmap_columns_get(const recmap_columns *columns,
                                                    size_t column_index);

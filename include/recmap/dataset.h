@@ -136,8 +136,8 @@ RECMAP_API void recmap_dataset_close(recmap_dataset *dataset);
  * that has one, recmap_dataset_find_all those of all parts. All parts must have ids for that, which
  * may come from features of different names; the concatenation then has no `id_name`, and cannot be
  * joined by id or searched for repeated ids. Records are read and checked as each part was opened;
- * if parts differ, the stricter check applies to all. The fingerprint is that of the first part,
- * hashed with that of each further part in turn (XXH3-128 of both).
+ * if parts differ, the stricter check applies to all. The fingerprint is the first part's,
+ * hashed with each further part's in turn (XXH3-128 of both).
  *
  * Errors: INVALID without parts, or with more than 2^62 records together; NO_MEMORY. Cost: 100
  * bytes per shard, and a binary search among the parts for each record that is read. */

@@ -154,8 +154,8 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_kind_check_create(recmap_kind_c
 /* NULL may be destroyed. */
 RECMAP_API void recmap_kind_check_destroy(recmap_kind_check *check);
 
-/* Compares the kinds of a record's features, and those of the steps of its feature lists, with
- * those of the records added before. A feature without values has no kind to compare. A record that
+/* Compares the kinds of a record's features, and of the steps of its feature lists, with the kinds
+ * in the records added before. A feature without values has no kind to compare. A record that
  * is neither message, or that has other fields, is counted and not compared. Values are not read.
  * It remembers at most 65,536 names. Errors: NO_MEMORY. Cost: a few nanoseconds per feature if
  * records have the same features. */

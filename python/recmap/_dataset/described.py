@@ -58,9 +58,9 @@ class Described(Selectable):
     def info(self) -> dict[str, Any]:
         """What ``recmap info --json`` prints: records, shards, bytes, ids, columns, counts, ...
 
-        In a view, "records" is the number of its items, "total_records" that of the whole data set,
-        "ordered" whether its items are in another order than that of their numbers, and
-        "fingerprint" that of the view. The other values describe the whole data set.
+        In a view, "records" counts its items, "total_records" the records of the whole data set,
+        "ordered" is true if its items are not in the order of their numbers, and "fingerprint"
+        identifies the view. The other values describe the whole data set.
 
         >>> view = digits()[40:50]
         >>> view.info["records"], view.info["total_records"], view.info["ordered"]

@@ -89,8 +89,8 @@ def _open_index(opening: OpenOptions, indexing: IndexOptions, *, rebuild: bool) 
 
 
 def _open_or_append(opening: OpenOptions, indexing: IndexOptions, shards: Sequence[str]) -> Dataset:
-    """The data set of an existing index. Records that it lacks are appended first: those of shards
-    that grew, and those of shards that follow."""
+    """The data set of an existing index. Records that it lacks, of shards that grew or that
+    follow, are appended first."""
     dataset = Dataset._open(opening)
     lacking = check_shards(dataset, shards)  # first, because others may read a record, or advise it
     if has_useless_ids(dataset, indexing):

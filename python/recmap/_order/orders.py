@@ -473,7 +473,7 @@ Weights: TypeAlias = "npt.ArrayLike | Mapping[int, npt.ArrayLike]"
 class Mixture(Order):
     """Interleaves orders in proportion to their weights.
 
-    The sources' records are numbered consecutively: those of source 1 follow those of source 0.
+    The sources' records are numbered consecutively: source 1's follow source 0's.
     Mixing is deterministic: the first t positions contain each source's exact share, rounded up or
     down. The sources have their own seeds.
 

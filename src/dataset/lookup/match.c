@@ -147,8 +147,8 @@ static recmap_status find_rows(int64_t *positions, struct match *match, const ui
     return id_lookup_find(positions, &match->lookup, match->dataset, match->ids.ids, count, error);
 }
 
-/* Takes the numbers of the sorted rows from `first` on. `partition` is that of the row before, and
- * becomes that of the last row. */
+/* Takes the numbers of the sorted rows from `first` on. `partition` is the previous row's, and
+ * becomes the last row's. */
 static void take_numbers(struct match *match, size_t *partition, size_t first, size_t count) {
     for (size_t i = 0; i < count; i++) {
         while (first + i >= match->ends[*partition]) ++*partition;

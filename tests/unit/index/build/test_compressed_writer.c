@@ -156,7 +156,7 @@ static recmap_status try_name(const char *path, recmap_compression compression,
     return status;
 }
 
-/* A name that states another compression than that of the file, or that of an index or a selection,
+/* A name that states another compression than the file's, or ends as an index or a selection does,
  * is refused before anything is written. */
 static void test_names(void **state) {
     (void)state;

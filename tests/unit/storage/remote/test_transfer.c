@@ -104,8 +104,8 @@ static recmap_status list_blobs(recmap_storage *storage, recmap_error *error) {
     return status;
 }
 
-/* After a failure, no address with a token stays on the stack: neither that of the transfer nor
- * that of its caller. */
+/* After a failure, no address with a token stays on the stack, neither in the transfer nor in its
+ * caller. */
 static void test_addresses_with_tokens_are_erased(void **state) {
     (void)state;
     static const struct {
