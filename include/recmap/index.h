@@ -70,8 +70,8 @@ typedef struct recmap_index_options {
                      replace those given here, if they changed since the caller read them:
                      another process may have annotated it. Only columns are nullable
                      that are so here */
-    int is_part;  /* not 0: the index will be merged with others, so that none of its records may
-                     have the id; 0: an error if there are records */
+    int is_part;  /* not 0: the index may be merged with others that have ids, so that all of its
+                     records may lack the id; 0: an error if there are records */
 } recmap_index_options;
 
 #define RECMAP_INDEX_OPTIONS_VERSION 4

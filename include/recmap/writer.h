@@ -67,7 +67,8 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_writer_write(recmap_writer *wri
 /* Syncs the file and its index and renames them to their final names, the file first. The writer
  * must still be destroyed. With an index, a compressed file is inflated once to find its seek
  * points. Errors: IO; INVALID if the writer was already finished; CORRUPT if the file cannot be
- * inflated to what was written. */
+ * inflated to what was written; FEATURE if no record has the id, and the index is not a part: the
+ * file then appears without an index. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_writer_finish(recmap_writer *writer,
                                                                recmap_error *error);
 

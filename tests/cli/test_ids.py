@@ -1,6 +1,7 @@
 """recmap index: ids, lifted columns and counted features."""
 
 import json
+import os
 import unittest
 
 from support import EXAMPLES, CliTest, example, frame, tfrecord
@@ -66,18 +67,34 @@ class Ids(CliTest):
             "keys": 'did you mean "key"?',
             "colour": 'the first record\'s features: "key", "label"',
         }.items():
-            self.check(
-                "index",
-                "a",
-                "-o",
-                "a.rmx",
-                "--id",
-                name,
-                status=3,
-                err=f'recmap: a.rmx: no record has the feature "{name}", which should be the id; '
-                f"nothing was written\n  {advice}\n",
-            )
+            result = self.run_recmap("index", "a", "--id", name)
+            message = f'no record has the feature "{name}", which should be the id; no index was'
+            self.assertEqual(result.status, 3)
+            self.assertIn(f"a.rmx: {message} written\n  {advice}\n", result.err.decode())
             self.assertEqual(self.files(), ["a"])
+
+    def test_a_part_may_lack_the_id(self):
+        """Only a part is named. One of the parts must have the id."""
+        self.write("a", tfrecord([example(key=1)]))
+        self.write("b", tfrecord([example(label=2)]))
+        for id, near in ("key", ""), ("keys", "a"):
+            for shard in "ab":
+                lacks = shard == "b" or near
+                note = f"no record has an id; 'recmap schema {shard}.rmx' lists the features that "
+                note = f"recmap: {note}--id can name\n" if lacks else ""
+                self.index(shard, "-o", f"{shard}.rmx", "--id", id, err=note)
+            result = self.run_recmap("merge", "-o", "all.rmx", "a.rmx", "b.rmx")
+            self.assertEqual(result.status, 3 if near else 0)
+        error = 'all.rmx: no record has the feature "keys", which should be the id; no index was'
+        self.assertEqual(
+            result.err.decode(),
+            f"recmap: {error} written\n  did you mean 'key'? index the parts again with that "
+            "--id\n",
+        )
+        self.check("find", "all.rmx", "1", out="1\t0\n")
+        os.unlink(os.path.join(self.folder, "a"))
+        result = self.run_recmap("merge", "-o", "all.rmx", "a.rmx", "b.rmx")
+        self.assertIn(b"choose a feature that has values: `recmap schema` lists them", result.err)
 
     def test_an_empty_file_needs_no_ids(self):
         self.write("a", b"")

@@ -253,6 +253,7 @@ static recmap_status find_path(char path[PATH_SIZE], const struct index_job *job
 
 static int choose_path(struct index_job *job) {
     recmap_error error = RECMAP_ERROR_INIT;
+    job->options.is_part = job->path != NULL; /* parts are named: the default name is the set's */
     if (job->path) return 0;
     if (find_path(job->path_buffer, job, &error) != RECMAP_OK)
         return recmap_error_print(&error, stderr);
@@ -471,7 +472,9 @@ static const char help[] =
     "                           are NAME, or end in -NAME, _NAME or .NAME\n"
     "      --sets error|all     several sets in a folder, such as train and test, are an error\n"
     "                           (default), or are joined\n"
-    "      --id FEATURE         make records findable by this bytes or int64 feature\n"
+    "      --id FEATURE         make records findable by this bytes or int64 feature, which is an\n"
+    "                           error if no record has it, or a warning with -o: the index may\n"
+    "                           be a part for 'recmap merge'\n"
     "      --lift FEATURE[=DEFAULT]\n"
     "                           copy this feature (one value per record) into a column of the\n"
     "                           index; a record without it gets DEFAULT, or see --missing-values\n"

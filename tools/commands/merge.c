@@ -1,5 +1,6 @@
 /* recmap merge: merges indexes of parts of a data set into the index of all its shards. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 #include <recmap/index.h>
@@ -10,6 +11,7 @@
 #include "indexing/missing_shards.h"
 #include "indexing/replaced.h"
 #include "output/same_file.h"
+#include "records/feature_names.h"
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
 #include "terminal/progress_bar.h"
@@ -62,6 +64,26 @@ static recmap_status merge(struct merge_job *job, recmap_index_summary *summary,
     return status;
 }
 
+static recmap_status add_name(const recmap_example_part *part, void *context) {
+    feature_names_add(context, part);
+    return RECMAP_OK;
+}
+
+/* Merging reads no records. If no part has the id, the first record tells what may be meant, unless
+ * the shard is on another machine. */
+static void advise_id(const struct merge_job *job, recmap_error *error) {
+    struct feature_names names = {.count = 0};
+    recmap_record record;
+    if (error->status != RECMAP_FEATURE || !job->options.id_feature ||
+        recmap_dataset_get(&record, job->first.dataset, 0, NULL) != RECMAP_OK ||
+        recmap_example_visit(add_name, &names, record.data, record.size, NULL) != RECMAP_OK)
+        return;
+    const char *near = feature_names_suggest(&names, job->options.id_feature);
+    if (near)
+        snprintf(error->advice, sizeof error->advice,
+                 "did you mean '%s'? index the parts again with that --id", near);
+}
+
 static int run_merge(struct merge_job *job) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_index_summary summary;
@@ -73,7 +95,10 @@ static int run_merge(struct merge_job *job) {
     job->options.progress_context = &job->progress;
     recmap_status status = merge(job, &summary, &error);
     progress_bar_clear(&job->progress);
-    if (status != RECMAP_OK) return interrupt_finish(recmap_error_print(&error, stderr));
+    if (status != RECMAP_OK) {
+        advise_id(job, &error);
+        return interrupt_finish(recmap_error_print(&error, stderr));
+    }
     /* No shard was read, so rates would mean nothing. */
     message("%s: %" PRIu64 " record%s in %" PRIu64 " shard%s", job->path, summary.record_count,
             plural(summary.record_count), summary.shard_count, plural(summary.shard_count));
@@ -103,7 +128,9 @@ static const char help[] =
     "\n"
     "Merges the indexes of parts of a data set, in this order. The result is byte for byte the\n"
     "index that 'recmap index' builds from all their shards. No shard is read, so each machine\n"
-    "can index its own shards. Parts must have the same ids and columns, and no common shard.\n"
+    "can index its own shards. Parts must have the same ids and columns, and no common shard. "
+    "Some\n"
+    "parts may lack ids, but not all.\n"
     "\n"
     "  -o, --output NAME.rmx    the merged index (required); must not be one of the parts\n"
     "      --framing ./MY.so    load the custom framing of the shards\n"

@@ -5,11 +5,9 @@
 
 #include <recmap/example.h>
 
+#include "records/feature_names.h"
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
-#include "terminal/suggest.h"
-
-enum { NAMES_MAX = 64, NAME_SIZE = 64 };
 
 struct writing {
     struct output *output;
@@ -19,8 +17,7 @@ struct writing {
     bool is_line; /* the values are numbers, which form a line */
     size_t number_count;
     bool is_failed;
-    char names[NAMES_MAX][NAME_SIZE]; /* of other features, for the error */
-    size_t name_count;
+    struct feature_names others; /* for the error */
 };
 
 static bool write_bytes(struct writing *writing, recmap_bytes value) {
@@ -39,20 +36,11 @@ static bool write_value(struct writing *writing, const recmap_example_part *part
     return print_float(stream, part->floats[i]);
 }
 
-static void keep_name(struct writing *writing, const recmap_example_part *part) {
-    if (part->kind == RECMAP_EXAMPLE_PART_STEP || writing->name_count == NAMES_MAX ||
-        part->name_size >= NAME_SIZE)
-        return;
-    char *name = writing->names[writing->name_count++];
-    memcpy(name, part->name, part->name_size);
-    name[part->name_size] = 0;
-}
-
 static recmap_status write_part(const recmap_example_part *part, void *context) {
     struct writing *writing = context;
     if (part->name_size != writing->name_size ||
         memcmp(part->name, writing->name, part->name_size) != 0) {
-        keep_name(writing, part);
+        feature_names_add(&writing->others, part);
         return RECMAP_OK;
     }
     writing->is_found = true;
@@ -64,9 +52,7 @@ static recmap_status write_part(const recmap_example_part *part, void *context) 
 
 static recmap_status fail_missing(const struct writing *writing, const recmap_record *record,
                                   recmap_error *error) {
-    const char *names[NAMES_MAX];
-    for (size_t i = 0; i < writing->name_count; i++) names[i] = writing->names[i];
-    const char *near = suggest_name(writing->name, writing->name_size, names, writing->name_count);
+    const char *near = feature_names_suggest(&writing->others, writing->name);
     char advice[160] = "'recmap schema --sample 0' lists the features of all records";
     if (near)
         snprintf(advice, sizeof advice,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
 from .. import _recmap
@@ -45,14 +45,13 @@ from .counted import warn_of_counts
 __all__ = [
     "IndexArguments",
     "Plan",
+    "advice_on_id",
     "build_index",
     "index",
     "merge",
-    "no_ids_error",
     "plan_of",
     "warn_of_empty_lifts",
     "warn_of_repeated_ids",
-    "warn_without_ids",
     "write_index",
 ]
 
@@ -161,10 +160,8 @@ def write_index(
     options: IndexOptions,
     *,
     parts: Sequence[str] = (),
-    is_part: bool = False,
 ) -> Built:
-    """As `build_index`, with only its warnings about the contents of single shards. None of the
-    records of an index that is a part of another one (`is_part`) need have an id."""
+    """As `build_index`, with only its warnings about the contents of single shards."""
     try:
         with shown(options.progress, "indexing") as progress:
             counts = _recmap.index_build(
@@ -186,7 +183,7 @@ def write_index(
                 nullable=options.missing_values == "null",
                 reads_shards=options.reading.access in ("read", "direct"),
                 inherits=path in parts,
-                is_part=is_part or options.is_id_kept,
+                is_part=options.may_lack_ids,
             )
     except CorruptIndexError as error:
         if error.path is None or error.path in (path, *parts):
@@ -226,7 +223,7 @@ def _warn_of_gaps(path: str, options: IndexOptions, counts: dict[str, int]) -> N
         _warn_of_missing_shards(path, dataset, options)
         id_name = options.id if counts["records"] and not counts["ids"] else None
         if id_name is not None:
-            warn_without_ids(dataset, id_name)
+            _warn_without_ids(dataset, id_name)
         if options.id is not None:
             warn_of_repeated_ids(dataset)
         if counts["damage"]:
@@ -300,25 +297,26 @@ def warn_of_repeated_ids(dataset: Dataset) -> None:
         )
 
 
-def no_ids_error(path: str, name: str, dataset: Dataset) -> FeatureError:
-    """The error of the library if no record has the feature that ids are to be read from.
-    `dataset` has some of the records."""
-    message = f'no record has the feature "{name}", which should be the id; nothing was written'
-    return FeatureError(message, path, advice=_similar_names(name, dataset))
+def _advise_id(error: FeatureError, part: str, options: IndexOptions) -> None:
+    """Advises names like that of the id if no part has it: merging reads no records."""
+    if options.id is not None and "should be the id" in error.message:
+        with open_contents(part, options) as dataset:
+            error.advice = advice_on_id(dataset, options.id) or error.advice
 
 
-def _similar_names(name: str, dataset: Dataset) -> str:
+def advice_on_id(dataset: Dataset, name: str) -> str:
+    """Advice about an id that no record has; "" if there is none."""
     try:
         return similar_names(name, dataset)
     except (Error, OSError):  # the records cannot be read from here
         return ""
 
 
-def warn_without_ids(dataset: Dataset, name: str) -> None:
-    """Warns that no record has the feature that ids are read from, as in an index that an older
-    version built."""
+def _warn_without_ids(dataset: Dataset, name: str) -> None:
+    """Warns that no record has the feature that ids are read from: the index is one
+    that the caller named, which may be a part, or that an older version built."""
     message = f"no record has an id: no record has the feature {name!r}"
-    advice = _similar_names(name, dataset)
+    advice = advice_on_id(dataset, name)
     warn_caller(f"{message}. {advice}" if advice else message)
 
 
@@ -353,7 +351,8 @@ def index(
     Args:
         path: the path of the index, whose name should end in ``.rmx`` and must not end in ``.rmv``
             (InvalidError); None: next to the first shard, or in the current folder if that is a
-            URL.
+            URL. An index with a path may be a part (see `merge`), so that an `id` that no record
+            has is only a warning.
         source, id, lift, count, split, sets, framing, on_bad_record, access, storage: see `open`.
         missing_values: "null" lets records lack a lifted feature that has no default: the column
             then has nulls. "null" without a lifted column is an error.
@@ -391,7 +390,9 @@ def index(
         progress=progress,
         storage=storage,
     )
-    build_index(plan.path, plan.shards, plan.options)
+    # An index that the caller names may be a part of a data set whose other parts have the id.
+    options = replace(plan.options, may_lack_ids=path is not None)
+    build_index(plan.path, plan.shards, options)
     return plan.path
 
 
@@ -407,7 +408,8 @@ def merge(
 
     Args:
         path: the path of the merged index.
-        parts: the indexes to merge, in the order in which their shards follow each other.
+        parts: the indexes to merge, in the order in which their shards follow each other. Some may
+            lack the ids that others have.
         progress: as for `index`.
         storage: what the parts were built with, if their shards are remote (see `open`).
 
@@ -416,8 +418,8 @@ def merge(
         "damaged_bytes".
 
     Raises:
-        FeatureError: `path` is an index with annotated columns that the parts lack: their values
-            would be lost.
+        FeatureError: no part has a record with the id; or `path` is an index with annotated columns
+            that the parts lack: their values would be lost.
         InvalidError: the name of the merged index ends in ``.rmv``, as those of selections do.
         FileNotFoundError: a part does not exist.
         StateMismatchError: the parts differ in ids, columns or counts.
@@ -434,4 +436,8 @@ def merge(
             storage=storage,
         )
     check_annotated(target, options)
-    return build_index(target, [], options, parts=names)
+    try:
+        return build_index(target, [], options, parts=names)
+    except FeatureError as error:
+        _advise_id(error, absolute(names[0]), options)
+        raise

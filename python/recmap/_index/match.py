@@ -10,15 +10,16 @@ import os
 from collections.abc import Container, Sequence
 
 from .._dataset.dataset import Dataset
-from .._errors import CorruptRecordError, StaleIndexError
+from .._errors import CorruptRecordError, FeatureError, StaleIndexError
 from .._options.options import IndexOptions, is_url
 from .._plural import counted
-from .build import warn_of_repeated_ids, warn_without_ids
+from .build import advice_on_id, warn_of_repeated_ids
 
 __all__ = [
     "check_contents",
     "check_damage",
     "check_framing",
+    "check_ids",
     "check_shards",
     "folder_of",
     "has_useless_ids",
@@ -81,8 +82,6 @@ def check_contents(dataset: Dataset, options: IndexOptions) -> None:
     if options.id is not None and name != options.id:
         found = "no ids" if name is None else f"ids of the feature {name!r}"
         raise _stale(dataset, f"the index has {found}, but ids of {options.id!r} are needed")
-    if options.id is not None and dataset._record_count() and not dataset.info["ids"]["count"]:
-        warn_without_ids(dataset, options.id)
     if options.id is not None:
         warn_of_repeated_ids(dataset)
     defaults = dict(dataset._lifts())
@@ -98,6 +97,18 @@ def check_contents(dataset: Dataset, options: IndexOptions) -> None:
             raise _stale(dataset, f"the column {name!r} has {found}, but {default!r} is needed")
 
     _check_counts(dataset, options)
+
+
+def check_ids(dataset: Dataset, options: IndexOptions) -> None:
+    """Checks that some record has the id asked for: the index may be of a misspelt one."""
+    if options.id is None or not dataset._record_count() or dataset.info["ids"]["count"]:
+        return
+    part = "To open a part of a data set, whose records lack the id, leave id= out."
+    raise FeatureError(
+        f'no record has the feature "{options.id}", which should be the id',
+        dataset.index_path,
+        advice=f"{advice_on_id(dataset, options.id)} {part}".lstrip(),
+    )
 
 
 def _check_counts(dataset: Dataset, options: IndexOptions) -> None:

@@ -44,6 +44,7 @@ from .match import (
     check_contents,
     check_damage,
     check_framing,
+    check_ids,
     check_shards,
     folder_of,
     has_useless_ids,
@@ -106,7 +107,7 @@ def _open_or_append(opening: OpenOptions, indexing: IndexOptions, shards: Sequen
     indexing = replace(
         indexing,
         id=dataset._id_name(),
-        is_id_kept=indexing.id is None,
+        may_lack_ids=indexing.id is None,
         lifts=dataset._lifts(),
         counted=dataset._counted(),
     )
@@ -147,7 +148,7 @@ def _keep_contents(path: str, indexing: IndexOptions, shards: Sequence[str]) -> 
     return replace(
         indexing,
         id=id,
-        is_id_kept=indexing.id is None,
+        may_lack_ids=indexing.id is None,
         lifts=tuple(lifts.items()),
         missing_values=missing_values,
         counted=tuple(counted.items()),
@@ -262,9 +263,12 @@ def open_with(
     )
     if is_index:
         dataset = _open_index(opening, indexing, rebuild=rebuild)
+        check_ids(dataset, indexing)
         return dataset if selection is None else _view_of(selection, dataset)
     if not rebuild and os.path.lexists(opening.path):
-        return _open_or_append(opening, indexing, paths)
+        dataset = _open_or_append(opening, indexing, paths)
+        check_ids(dataset, indexing)
+        return dataset
     if os.path.lexists(opening.path):
         indexing = _keep_contents(opening.path, indexing, paths)
     check_missing_is_used(indexing.missing_values, indexing.lifts)
@@ -307,7 +311,8 @@ def open(
             (``.rmv``, see `Dataset.save`), which gives a view. An ``.rmx`` is opened as it is: only
             the ids, columns and counts asked for are checked. Naming a shard twice is an error.
         id: a bytes or int64 feature by which records can be found. A name that no record has is an
-            error, and no index is written; some records may lack it.
+            error, and no index is written; some records may lack it. (`recmap.index` with a path
+            only warns: the index may be a part, see `recmap.merge`.)
         lift: features with one value per record to copy into the index as columns;
             {name: default} if records may lack one.
         count: features whose elements to count in each record, for rows of tokens and windows of

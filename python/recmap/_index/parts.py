@@ -15,8 +15,7 @@ from dataclasses import dataclass, replace
 from .. import _recmap
 from .._options.options import IndexOptions, absolute
 from .._warn import warn_caller
-from .build import Plan, merge, no_ids_error, warn_of_empty_lifts, write_index
-from .contents import open_contents
+from .build import Plan, merge, warn_of_empty_lifts, write_index
 
 __all__ = ["BuiltPart", "Part", "build_in_parts"]
 
@@ -36,7 +35,6 @@ class BuiltPart:
     Counts, ids and damage are known from the merged index, but not which values are defaults."""
 
     record_count: int
-    id_count: int
     empty_lifts: frozenset[str]  # lifted features that no record of the part has
     warnings: tuple[tuple[type[Warning], str], ...]  # those of a filesystem, for example
 
@@ -55,14 +53,13 @@ class Part:
             warnings.simplefilter("always")  # the caller's filters apply where they are shown
             if self.options.framing_path is not None:
                 _recmap.framing_load(self.options.framing_path)
-            built = write_index(self.path, [self.shard], self.options, is_part=True)
+            built = write_index(self.path, [self.shard], self.options)
         issued = dict.fromkeys(
             (_portable(warning.category), str(warning.message))
             for warning in caught
             if not issubclass(warning.category, _FOR_DEVELOPERS)
         )
-        counts = built.counts["records"], built.counts["ids"]
-        return BuiltPart(*counts, built.empty_lifts, tuple(issued))
+        return BuiltPart(built.counts["records"], built.empty_lifts, tuple(issued))
 
 
 def _portable(category: type[Warning]) -> type[Warning]:
@@ -81,7 +78,7 @@ def build_in_parts(plan: Plan, run: Callable[[list[Part]], Iterable[BuiltPart]])
     _remove_leftovers(os.path.dirname(plan.path), prefix)
     folder = tempfile.mkdtemp(prefix=prefix, dir=os.path.dirname(plan.path))
     lock = _locked(folder)
-    options = replace(plan.options, progress=None)
+    options = replace(plan.options, progress=None, may_lack_ids=True)
     parts = [
         Part(os.path.join(folder, f"{i:08d}.rmx"), absolute(shard), options)
         for i, shard in enumerate(plan.shards)
@@ -89,22 +86,12 @@ def build_in_parts(plan: Plan, run: Callable[[list[Part]], Iterable[BuiltPart]])
     try:
         built = list(run(parts))
         paths = [part.path for part in parts]
-        _check_ids(plan, paths, built)
         merge(plan.path, paths, progress=plan.options.progress, storage=options.storage)
     finally:
         _remove(folder)
         os.close(lock)
     _warn_of(built, options)
     return plan.path
-
-
-def _check_ids(plan: Plan, paths: Sequence[str], built: Sequence[BuiltPart]) -> None:
-    """Raises what a single build raises if no record has the id. A part may lack ids."""
-    first = next((i for i, part in enumerate(built) if part.record_count), None)
-    if plan.options.id is None or first is None or any(part.id_count for part in built):
-        return
-    with open_contents(paths[first], plan.options) as dataset:
-        raise no_ids_error(plan.path, plan.options.id, dataset)
 
 
 def _locked(folder: str) -> int:

@@ -178,6 +178,8 @@ class Writer(Closing):
     def close(self) -> None:
         """Syncs the files, gives them their final names, then builds the index.
 
+        If no record has the id, that is a FeatureError: the files remain without an index.
+
         Warns (UserWarning) of files of the same pattern that remain from a set of more shards.
         Closing twice does nothing.
         """

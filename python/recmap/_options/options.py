@@ -152,7 +152,7 @@ class IndexOptions:
     progress: Progress = "auto"
     reading: Reading = field(default_factory=Reading)
     storage: Storage = field(default_factory=Storage)
-    is_id_kept: bool = field(default=False, repr=False)  # of the replaced index, not asked for
+    may_lack_ids: bool = field(default=False, repr=False)  # else an error if no record has the id
     is_named_file: bool = field(default=False, repr=False)  # one shard, meant to be alone
 
     def __post_init__(self) -> None:

@@ -393,7 +393,8 @@ def test_the_shards_of_an_index_are_compared_first(tmp_path):
     with ObjectServer(tmp_path / "srv") as server:
         url = f"{server.url}/b/made-0.tfrecord"
         # Of an id that no record has, as 0.2.0 built it.
-        write_index(index_of(folder), [url], IndexOptions(id="none", progress=None), is_part=True)
+        options = IndexOptions(id="none", progress=None, may_lack_ids=True)
+        write_index(index_of(folder), [url], options)
         server.requests.clear()
         before = sorted(folder.iterdir())
         with pytest.raises(recmap.StaleIndexError, match="the index has the shard http") as caught:

@@ -1,5 +1,6 @@
 """Mistakes that are easily made: each is an error or a warning that says what was expected."""
 
+import os
 import re
 import sys
 import warnings
@@ -212,25 +213,73 @@ def warns(call, message):
 
 def test_an_id_that_no_record_has(copied_digits):
     before = sorted(copied_digits.iterdir())
-    for build in recmap.open, recmap.index:
+    for build in (
+        lambda: recmap.open(copied_digits, id="idd"),
+        lambda: recmap.open(copied_digits, id="idd", index=copied_digits / "x.rmx"),
+        lambda: recmap.index(copied_digits, id="idd", progress=None),
+    ):
         with pytest.raises(recmap.FeatureError, match='no record has the feature "idd"') as caught:
-            build(copied_digits, id="idd", progress=None)
+            build()
         assert caught.value.advice == 'did you mean "id"?'
         assert sorted(copied_digits.iterdir()) == before
     assert recmap.open(copied_digits, id="id").find("digit-00001") == 1
 
 
 def test_an_index_that_was_built_for_an_id_that_no_record_has(tmp_path):
-    """As 0.2.0 built them."""
+    """As 0.2.0 built them, and as a part may be, which only the caller names."""
     shard, index = tmp_path / "x.tfrecord", tmp_path / "x.rmx"
-    with recmap.Writer(shard, index=index, id="idd") as writer:
+    with recmap.Writer(shard) as writer:
         writer.write({"id": "a"})
     message = "no record has an id: no record has the feature 'idd'. Did you mean 'id'?"
-    ds = warns(lambda: recmap.open(shard, id="idd"), message)
-    warns(lambda: recmap.open(index, id="idd"), message)
+    warns(lambda: recmap.index(shard, index, id="idd", progress=None), message)
+    for source in shard, index:
+        with pytest.raises(recmap.FeatureError, match='no record has the feature "idd"') as caught:
+            recmap.open(source, id="idd")
+        assert "Did you mean 'id'?" in caught.value.advice
     with pytest.raises(KeyError, match="but no record has it"):
-        ds.find("a")
+        recmap.open(shard).find("a")
     assert recmap.open(shard, rebuild=True).info["ids"] is None
+
+
+def test_parts_of_which_some_lack_the_id(tmp_path):
+    parts = []
+    for name, record in ("a", {"x": 1}), ("b", {"id": "b", "x": 2}):
+        with recmap.Writer(tmp_path / f"{name}.tfrecord") as writer:
+            writer.write(record)
+        parts.append(tmp_path / f"{name}.rmx")
+    all_, shards = tmp_path / "all.rmx", [part.with_suffix(".tfrecord") for part in parts]
+    with pytest.warns(UserWarning, match="no record has the feature 'id'") as caught:
+        for shard, part in zip(shards, parts, strict=True):
+            recmap.index(shard, part, id="id", progress=None)
+    assert len(caught) == 1
+    assert recmap.merge(all_, parts, progress=None)["ids"] == 1
+    assert recmap.open(all_, id="id").find("b") == 1
+    with pytest.warns(UserWarning, match="the old index had|no record has the feature 'xx'"):
+        for shard, part in zip(shards, parts, strict=True):
+            recmap.index(shard, part, id="xx", progress=None)
+    before = all_.read_bytes()
+    with pytest.raises(recmap.FeatureError, match='no record has the feature "xx"') as error:
+        recmap.merge(all_, parts, progress=None)
+    assert (error.value.path, error.value.advice) == (str(all_), "Did you mean 'x'?")
+    assert all_.read_bytes() == before
+    # Records that have the id are appended to an index of a part that lacks it.
+    with pytest.warns(UserWarning, match="no record has the feature 'id'"):
+        recmap.index(shards[0], tmp_path / "a.rmx", id="id", progress=None)
+    assert recmap.open(shards, id="id", index=tmp_path / "a.rmx").find("b") == 1
+
+
+def test_a_writer_whose_records_all_lack_the_id(tmp_path):
+    for shards in 1, 2:
+        writer = recmap.Writer(tmp_path / f"x@{shards}", index=tmp_path / "x.rmx", id="idd")
+        for i in range(3):
+            writer.write({"id": i})
+        with pytest.raises(recmap.FeatureError, match='no record has the feature "idd"') as caught:
+            writer.close()
+        assert caught.value.advice == "Did you mean 'id'?"
+        assert sorted(os.listdir(tmp_path)) == sorted(map(os.path.basename, writer.paths))
+        assert recmap.open(writer.paths, id="id", index=tmp_path / "x.rmx").find(0) == 0
+        for path in [*writer.paths, tmp_path / "x.rmx"]:
+            os.unlink(path)
 
 
 def test_records_added_to_an_empty_data_set_need_the_id(tmp_path):

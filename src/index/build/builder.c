@@ -661,12 +661,10 @@ static void restore_name(const recmap_index_builder *builder, recmap_error *erro
 }
 
 /* An index without any id is useless, and in the way of the correct one. Older versions wrote such
- * indexes: records can be added to them. */
+ * indexes, and parts of a data set may lack ids: records can be added to both. */
 static recmap_status check_ids(const recmap_index_builder *builder, recmap_error *error) {
-    if (builder->options.lift || builder->options.is_part) return RECMAP_OK;
-    for (size_t i = 0; i < builder->part_count; i++)
-        if (builder->parts[i].index && index_manifest(builder->parts[i].index)->record_count)
-            return RECMAP_OK;
+    if (builder->options.is_part) return RECMAP_OK;
+    if (builder->appends && index_manifest(builder->parts[0].index)->record_count) return RECMAP_OK;
     recmap_status status = packer_check_ids(builder->packer, error);
     if (status != RECMAP_OK) fail_file(error, builder->path);
     return status;

@@ -419,12 +419,14 @@ static recmap_status put_id_chunks(struct packer *packer, struct id_pair *pairs,
 
 recmap_status packer_check_ids(const struct packer *packer, recmap_error *error) {
     const struct manifest *manifest = &packer->manifest;
-    if (!packer->ids || !manifest->record_count || idsort_count(packer->ids)) return RECMAP_OK;
+    if (!packer->ids || !manifest->record_count || idsort_count(packer->ids) ||
+        manifest->extracted_by_caller)
+        return RECMAP_OK;
     fail(error, RECMAP_FEATURE,
-         "no record has the feature \"%s\", which should be the id; nothing was written",
+         "no record has the feature \"%s\", which should be the id; no index was written",
          manifest->id_name);
     if (packer->id_advice[0]) fail_advise(error, "%s", packer->id_advice);
-    else fail_advise(error, "choose a feature that has a value");
+    else fail_advise(error, "choose a feature that has values: `recmap schema` lists them");
     return RECMAP_FEATURE;
 }
 

@@ -28,6 +28,7 @@ struct recmap_writer {
     recmap_status failed; /* the status of the first failure */
     bool is_closed;
     struct packer *packer; /* NULL: no index */
+    bool is_part;          /* none of the records need have the id */
     struct extractor *extractor;
     struct record_run run;
 };
@@ -141,6 +142,7 @@ static recmap_status begin_index(recmap_writer *writer, const recmap_writer_opti
     RETURN_IF_FAILED(index_options_check(index, error));
     RETURN_IF_FAILED(check_index_path(writer, options->index_path, error));
     RETURN_IF_FAILED(extractor_create(&writer->extractor, index, error));
+    writer->is_part = index->is_part;
     if (!run_init(&writer->run, index->id_feature != NULL, index->lift_count,
                   index->counted_feature_count))
         return fail_memory(error);
@@ -298,6 +300,17 @@ static recmap_status publish_file(void *context, recmap_error *error) {
     return temporary_publish(&writer->output.file, error);
 }
 
+/* If only the index fails, the records are kept. */
+static recmap_status check_ids(recmap_writer *writer, recmap_error *error) {
+    recmap_status status = writer->is_part ? RECMAP_OK : packer_check_ids(writer->packer, error);
+    if (status == RECMAP_OK) return RECMAP_OK;
+    fail_file(error, writer->path);
+    recmap_error problem = RECMAP_ERROR_INIT;
+    if (publish_file(writer, &problem) == RECMAP_OK) return status;
+    if (error) *error = problem;
+    return problem.status;
+}
+
 /* The index is complete and synced before the file is published, and is published immediately
  * after it: a crash in between leaves a file without an index, but never an index without its file.
  */
@@ -305,6 +318,7 @@ static recmap_status finish_both(recmap_writer *writer, recmap_error *error) {
     RETURN_IF_FAILED(shard_output_finish(&writer->output, error));
     if (!writer->packer) return publish_file(writer, error);
     RETURN_IF_FAILED(end_index(writer, error));
+    RETURN_IF_FAILED(check_ids(writer, error));
     return packer_finish(writer->packer, publish_file, writer, NULL, error);
 }
 

@@ -211,7 +211,7 @@ static void test_an_id_that_no_record_has(void **state) {
     size_t files = folder_count();
     assert_int_equal(build_of(&options, shard_names(1)[0], &error), RECMAP_FEATURE);
     assert_string_equal(error.message, "no record has the feature \"imge_id\", which should be the "
-                                       "id; nothing was written");
+                                       "id; no index was written");
     assert_string_equal(error.path, "x.rmx");
     assert_string_equal(error.advice, "the first record's features: \"x\"");
     assert_int_equal(folder_count(), files);
@@ -222,6 +222,28 @@ static void test_an_id_that_no_record_has(void **state) {
     ASSERT_OK(build_of(&own, shard_names(1)[0], &error), &error);
     file_write("empty", "", 0);
     ASSERT_OK(build_of(&options, "empty", &error), &error);
+}
+
+/* Parts may lack the id, as long as one has it. Only a named id is missed. */
+static void test_parts_that_all_lack_the_id(void **state) {
+    (void)state;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
+    options.id_feature = "y";
+    options.is_part = 1;
+    make_shards(2);
+    ASSERT_OK(build_of(&options, shard_names(1)[0], &error), &error);
+    struct build_part parts[] = {{"x.rmx", NULL}, {NULL, "s00001"}};
+    size_t files = folder_count();
+    options.is_part = 0;
+    assert_int_equal(parts_build("all.rmx", &options, parts, 1, &error), RECMAP_FEATURE);
+    assert_string_equal(error.path, "all.rmx");
+    assert_string_equal(error.advice,
+                        "choose a feature that has values: `recmap schema` lists them");
+    assert_int_equal(parts_build("all.rmx", &options, parts, 2, &error), RECMAP_FEATURE);
+    assert_string_equal(error.advice, "did you mean \"x\"?");
+    assert_int_equal(folder_count(), files);
+    parts_append("x.rmx", &options, (const char *const[]){"s00001"}, 0, 1, &(struct rng){1});
 }
 
 static void test_parts_that_do_not_fit(void **state) {
@@ -420,6 +442,7 @@ int main(void) {
         TEST(types_of_columns),
         TEST(appending_keeps_numbers),
         TEST(an_id_that_no_record_has),
+        TEST(parts_that_all_lack_the_id),
         TEST(parts_that_do_not_fit),
         TEST(shard_named_twice),
         TEST(paths_that_are_not_files),

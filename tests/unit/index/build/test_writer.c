@@ -107,6 +107,34 @@ static void test_nothing_before_closing(void **state) {
     recmap_writer_destroy(NULL);
 }
 
+/* The records are not lost with the index. */
+static void test_an_id_that_no_record_has(void **state) {
+    (void)state;
+    recmap_error error = RECMAP_ERROR_INIT;
+    struct rng random = {1};
+    struct known_options made = {1, 5, 20, false, false, false};
+    struct known set = known_generate(&made, &random);
+    recmap_index_options index = RECMAP_INDEX_OPTIONS_INIT;
+    recmap_writer_options options = RECMAP_WRITER_OPTIONS_INIT;
+    index.id_feature = "none";
+    options.index_path = "lost.rmx";
+    options.index = &index;
+    recmap_writer *writer = create("lost", &options);
+    for (size_t i = 0; i < set.count; i++)
+        ASSERT_OK(recmap_writer_write(writer, set.records[i].data, set.records[i].size, &error),
+                  &error);
+    assert_int_equal(recmap_writer_finish(writer, &error), RECMAP_FEATURE);
+    recmap_writer_destroy(writer);
+    assert_same_file("lost", "s00000");
+    assert_false(file_exists("lost.rmx"));
+    index.is_part = 1;
+    writer = create("part", &options);
+    write_all(writer, &set);
+    recmap_writer_destroy(writer);
+    assert_true(file_exists("lost.rmx"));
+    known_deinit(&set);
+}
+
 static void test_closing_twice(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;
@@ -232,14 +260,9 @@ static void test_fork(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(file_and_index),
-        TEST(large_records),
-        TEST(nothing_before_closing),
-        TEST(closing_twice),
-        TEST(error_in_record),
-        TEST(impossible_places),
-        TEST(no_space),
-        TEST(fork),
+        TEST(file_and_index),           TEST(large_records), TEST(nothing_before_closing),
+        TEST(an_id_that_no_record_has), TEST(closing_twice), TEST(error_in_record),
+        TEST(impossible_places),        TEST(no_space),      TEST(fork),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
