@@ -26,6 +26,7 @@ _FOREIGN = {
     "drop_last": ("last", 'last="drop"'),
     "drop_remainder": ("last", 'last="drop"'),
     "generator": ("seed", "seed=..."),
+    "index": ("path", "path=..."),
     "index_path": ("index", "index=..."),
     "map_fn": ("transform", "transform=..."),
     "num_epochs": ("epochs", "epochs=..."),
@@ -164,6 +165,8 @@ def _advice(name: str, accepted: frozenset[str], otherwise: str) -> str:
     meant, code = _FOREIGN.get(name, (name, f"{name}=..."))
     if meant in accepted:
         return f": write {code}"
+    if _owner_of(name):  # it is foreign to this function only
+        meant, code = name, f"{name}=..."
     owner = _owner_of(meant)
     if owner:
         return f": {owner} takes {code}"

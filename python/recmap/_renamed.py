@@ -17,6 +17,7 @@ __all__ = [
     "VALUES",
     "current_arguments",
     "current_method",
+    "warn_of_indexing",
     "warn_without_dtype",
 ]
 
@@ -76,12 +77,53 @@ def _warn(old: str, new: str) -> None:
     warn_caller(f"{old} is now {new}; the old name works until recmap 2.0", DeprecationWarning)
 
 
+def _call(function: str, *words: str) -> str:
+    return f"{function}({', '.join(words)})"
+
+
+def warn_of_indexing(
+    arguments: Collection[str],
+    index: str | None,
+    contents: Collection[str],
+    *,
+    is_index: bool,
+    is_built: bool,
+) -> None:
+    """Warns of arguments of `open` that say how to build an index: it is built once, by a call of
+    `index`.
+
+    Args:
+        arguments: those of `INDEXING` that were given, by their names of today.
+        index: the path of the index, if the caller gave it.
+        contents: the arguments that were given and say what the index contains.
+        is_index: the source is an index.
+        is_built: the index exists.
+    """
+    if not arguments:
+        return
+    words, it = [f"{name}=..." for name in arguments], "it" if len(arguments) == 1 else "them"
+    place = [] if index is None else [repr(index)]
+    build = _call("recmap.index", "shards", *place, *(f"{name}=..." for name in contents), *words)
+    reopen = _call("recmap.open", "shards", *(f"index={text}" for text in place))
+    if is_index:
+        advice = f"and this is one: leave {it} out"
+    elif is_built:
+        advice = f"which exists: leave {it} out. To build one again: {build}"
+    else:
+        advice = f"which is done once: {build}. Then open the shards without {it}: {reopen}"
+    warn_caller(
+        f"{_call('open', *words)} is about building an index, {advice}; the old way works until "
+        "recmap 2.0",
+        DeprecationWarning,
+    )
+
+
 def current_arguments(
     function: str, named: dict[str, Any], accepted: Collection[str], former: Collection[str] = ()
 ) -> dict[str, Any]:
     """The keyword arguments of a call under their names and with their values of today.
 
-    `former`: those of `INDEXING` that the function has no more, but still obeys.
+    `former`: those of `INDEXING` that the function has no more, but still obeys, and warns of.
     """
     current: dict[str, Any] = {}
     for name, value in named.items():
@@ -92,8 +134,6 @@ def current_arguments(
             if new in accepted:
                 _warn(f"{function}({name}=...)", f"{new}=...")
             name = new
-        if name in former:
-            _warn(f"{function}({name}=...)", f"recmap.index({name}=...)")
         if isinstance(value, str) and value in VALUES.get(name, ()):
             _warn(f"{function}({name}={value!r})", f"{name}={VALUES[name][value]!r}")
             value = VALUES[name][value]

@@ -38,6 +38,7 @@ from .._options.options import (
 )
 from .._options.reading import Access, Reading, reading_of
 from .._options.storage import Path, Storage, size_of, storage_of
+from .._renamed import INDEXING, warn_of_indexing
 from .annotated import check_rebuilt, open_replaced
 from .build import build_index
 from .match import (
@@ -82,7 +83,7 @@ def _open_index(opening: OpenOptions, indexing: IndexOptions, *, rebuild: bool) 
         )
     for name in ("from_idx", "threads", "memory_limit"):
         if getattr(indexing, name):
-            raise ValueError(f"{name}= is for indexing: open the shards instead of the .rmx")
+            raise ValueError(f"{name}= is for indexing: leave it out, because an .rmx is an index")
     dataset = Dataset._open(opening)
     check_contents(dataset, indexing)
     check_missing_is_used(indexing.missing_values, dataset._lifts(), opening.path)
@@ -206,10 +207,11 @@ def open_with(
     check: Check = "data",
     rebuild: bool = False,
     storage: Storage | None = None,
-    memory_limit: int | str | None = None,
     **building: Any,
 ) -> Dataset:
     """`open`, with the arguments of `index` for a new index: 0.2.0 has them in `open`."""
+    old = [name for name in INDEXING if name in building]
+    memory_limit = building.pop("memory_limit", None)
     names, selection = names_of(source), None
     reading, storage = reading_of(access), storage_of(storage)
     if _is_selection(names):
@@ -264,8 +266,13 @@ def open_with(
     if is_index:
         dataset = _open_index(opening, indexing, rebuild=rebuild)
         check_ids(dataset, indexing)
+        warn_of_indexing(old, None, (), is_index=True, is_built=True)
         return dataset if selection is None else _view_of(selection, dataset)
-    if not rebuild and os.path.lexists(opening.path):
+    is_built = os.path.lexists(opening.path) and not rebuild
+    contents = [name for name, has in (("id", id), ("lift", lift), ("count", count)) if has]
+    path = None if index is None else os.fspath(index)
+    warn_of_indexing(old, path, contents, is_index=False, is_built=is_built)
+    if is_built:
         dataset = _open_or_append(opening, indexing, paths)
         check_ids(dataset, indexing)
         return dataset
@@ -303,7 +310,8 @@ def open(
     compressed, they are appended to it, after all records that it has. Any other difference raises
     StaleIndexError, unless ``rebuild=True``. An index of 0.2.0 whose `id` no record has, because it
     was misspelt, is built again for another one. How a new index is built, such as with columns
-    that have nulls or a progress bar of your own, is a matter of `index`: open what it returns.
+    that have nulls or a progress bar of your own, is a matter of `index`: call it once, then open
+    the shards.
 
     Args:
         source: a file, a glob (``**`` means any number of folders), a folder, ``@listfile``, a URL

@@ -385,7 +385,7 @@ def test_columns(digits, name, advice):
 @pytest.mark.filterwarnings("ignore:.*until recmap 2.0:DeprecationWarning")
 @pytest.mark.parametrize(("name", "value"), [("threads", 2), ("memory_limit", "64MiB")])
 def test_options_of_indexing_with_an_index(digits_index, name, value):
-    message = f"{name}= is for indexing: open the shards instead of the .rmx"
+    message = f"{name}= is for indexing: leave it out, because an .rmx is an index"
     fails(lambda: recmap.open(digits_index, **{name: value}), ValueError, message)
 
 

@@ -119,11 +119,23 @@ def test_arguments_of_indexing(tmp_path):
     calls = []
     named = {"index": tmp_path / "a.rmx", "lift": ["label"], "threads": 1, "compression": "none"}
     named |= {"memory_limit": "64MiB", "missing": "null", "on_corrupt": "skip"}
-    words = [f"recmap.index({name}=...)" for name in ("threads", "compression", "memory_limit")]
-    words += ["recmap.index(missing_values=...)", "on_bad_record=", "recmap.index(progress=...)"]
+    given = "compression=..., memory_limit=..., missing_values=..., progress=..., threads=..."
+    build = f"recmap.index(shards, {str(named['index'])!r}, lift=..., {given})"
     record = lambda *progress: calls.append(progress)  # noqa: E731
+    words = "on_bad_record=", f"once: {build}. Then open the shards without them: recmap.open("
     ds = renamed(lambda: recmap.open(DIGITS, **named, progress=record), *words)
     assert len(ds) == 1797 and calls
+    leave = f"open({given}) is about building an index, which exists: leave them out"
+    renamed(lambda: recmap.open(DIGITS, **named, progress=record), words[0], leave)
+    missing = {"index": named["index"], "lift": ["label"], "missing": "null"}
+    leave = "open(missing_values=...) is about building an index, which exists: leave it out. To"
+    renamed(lambda: recmap.open(DIGITS, **missing), leave)
+    renamed(lambda: recmap.open(DIGITS, progress=None, index=tmp_path / "b.rmx"), "without it")
+    ds[:3].save(tmp_path / "a.rmv")
+    trusted = recmap.Reading(allow_absolute_paths=True)
+    for source in ds.index_path, tmp_path / "a.rmv":
+        leave = "open(threads=...) is about building an index, and this is one: leave it out;"
+        renamed(lambda: recmap.open(source, access=trusted, threads=0), leave)  # noqa: B023
     with pytest.raises(TypeError, match="missing is the old name of missing_values"):
         recmap.open(DIGITS, missing="null", missing_values="null")
 
