@@ -106,7 +106,8 @@ class Handler(BaseHTTPRequestHandler):
             if value is not None:
                 self.send_header(name.replace("_", "-"), value)
         self.end_headers()
-        self.wfile.write(body)
+        if self.command != "HEAD":
+            self.wfile.write(body)
 
     def fail(self, status, code, **headers):
         self.answer(status, f"<Error><Code>{code}</Code></Error>".encode(), **headers)
@@ -127,6 +128,8 @@ class Handler(BaseHTTPRequestHandler):
             self.list_objects(parts)
         else:
             self.send_object()
+
+    do_HEAD = do_GET
 
     def read_object(self):
         path = self.server.folder / unquote(urlsplit(self.path).path).lstrip("/")

@@ -415,6 +415,24 @@ def test_a_store_of_obstore_refuses_a_forked_process(tmp_path):
         assert "start processes with spawn" in in_child(lambda: bytes(ds[1500]))
 
 
+def test_obstore_reads_nothing_between_distant_records(server, tmp_path):
+    store = pytest.importorskip("obstore.store").HTTPStore
+    with recmap.Writer(server.folder / "train" / "large.tfrecord") as writer:
+        for number in range(5):
+            writer.write(bytes([number]) * 300_000)
+    fs = store.from_url(f"{server.url}/train", client_options={"allow_http": True})
+    storage = recmap.Storage(fs=fs)
+    with recmap.open("large.tfrecord", index=tmp_path / "a.rmx", storage=storage) as ds:
+        server.requests.clear()
+        assert [bytes(record[:1]) for record in ds.gather([0, 2, 4])] == [b"\0", b"\2", b"\4"]
+    ranges = [
+        headers["Range"].removeprefix("bytes=")
+        for _, headers in server.requests
+        if headers["Range"]
+    ]
+    assert sorted(ranges) == ["0-300015", "1200064-1500079", "600032-900047"]
+
+
 def test_the_filesystem_is_released(memory, tmp_path):
     import weakref
 
