@@ -193,8 +193,10 @@ def check_shards(dataset: Dataset, shards: Sequence[str]) -> list[str]:
         )
     grown = []
     for i, ((name, size), shard) in enumerate(zip(sizes.items(), shards, strict=False)):
-        # Following links takes long for many shards, and is not needed for equal paths.
-        is_equal = os.path.join(folder, name) == shard
+        # Following links takes long for many shards, and is not needed for equal paths. They are
+        # not normalized, because `a/..` may be another folder if `a` is a link.
+        path = shard if os.path.isabs(shard) else os.path.join(os.getcwd(), shard)
+        is_equal = os.path.join(folder, name) == path
         if not is_equal and resolved(folder, name) != resolved("", shard):
             raise _other_shard(dataset, i, list(sizes), shards)
         if is_url(shard):
