@@ -274,6 +274,17 @@ def test_keys_with_special_characters_are_encoded(server, tmp_path):
     assert len(ds) == 449 and len(bytes(ds[448])) > 0
 
 
+@pytest.mark.parametrize("key", ["a/./b", "a/../b", "a//b", "a/b/.."])
+def test_parts_of_keys_that_a_path_would_lose_are_kept(key, server, tmp_path):
+    with pytest.raises(recmap.FileMissingError):
+        recmap.open(
+            f"s3://train/none/{key}",
+            index=tmp_path / "a.rmx",
+            storage=recmap.Storage(options=server.options()),
+        )
+    assert {path for path, *_ in server.requests} == {f"/train/none/{key}"}
+
+
 def test_empty_and_compressed_objects(server, tmp_path):
     bucket = server.folder / "train"
     plain = (bucket / "digits-00001-of-00004.tfrecord").read_bytes()

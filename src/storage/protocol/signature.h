@@ -1,4 +1,10 @@
-/* Signs requests to S3 and to compatible stores: AWS Signature Version 4. Pure. */
+/* Signs requests to S3 and to compatible stores: AWS Signature Version 4. Pure.
+ *
+ * libcurl can sign requests itself (CURLOPT_AWS_SIGV4), but not in each version that recmap may
+ * load. 7.81 leaves x-amz-content-sha256 and x-amz-security-token unsigned; 7.88.1 signs all
+ * requests of recmap alike, but not Amazon's example `?lifecycle`, whose parameter has no value.
+ * From 8.14 on, libcurl refuses to sign if CURLOPT_PATH_AS_IS is set, and without this option it
+ * requests the key `b` instead of `a/../b`. */
 #ifndef RECMAP_STORAGE_PROTOCOL_SIGNATURE_H
 #define RECMAP_STORAGE_PROTOCOL_SIGNATURE_H
 
