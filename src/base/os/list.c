@@ -12,6 +12,7 @@
 #include "base/core/interrupt.h"
 #include "base/core/sort.h"
 #include "base/os/file.h"
+#include "base/os/path_pattern.h"
 #include "base/os/tree.h"
 
 enum { PATH_WORK = 4 << 10 /* for the interrupt, in bytes: looking at a file */ };
@@ -93,7 +94,7 @@ recmap_status list_folder(struct path_list *list, const char *folder, path_filte
 
 recmap_status list_matches(struct path_list *list, const char *pattern, path_filter filter,
                            recmap_error *error) {
-    if (tree_is_pattern(pattern)) return tree_list(list, pattern, filter, error);
+    if (path_pattern_is_recursive(pattern)) return tree_list(list, pattern, filter, error);
     glob_t matches = {0};
     recmap_status status = RECMAP_OK;
     switch (glob(pattern, GLOB_ERR | GLOB_NOSORT, NULL, &matches)) {

@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +10,7 @@
 #include "base/core/array.h"
 #include "base/core/error.h"
 #include "base/os/file.h"
-
-/* A set of components has one bit each, and one for the end of the pattern. */
-enum { COMPONENTS_MAX = 63 };
+#include "base/os/path_pattern.h"
 
 /* A folder whose entries are to be matched. */
 struct tree_folder {
@@ -23,55 +20,12 @@ struct tree_folder {
 
 /* The folders are visited one at a time, so that only one is open however deep the tree is. */
 struct tree {
-    char *text; /* the pattern without its base, with a NUL after each component */
-    const char *components[COMPONENTS_MAX];
-    size_t component_count;
+    char *text; /* the pattern without its base */
+    struct path_pattern pattern;
     struct tree_folder *folders; /* not yet visited */
     size_t folder_count;
     size_t folder_capacity;
 };
-
-static bool is_stars(const char *component) {
-    return !strcmp(component, "**");
-}
-
-bool tree_is_pattern(const char *pattern) {
-    for (const char *stars = pattern; (stars = strstr(stars, "**")); stars += 2)
-        if ((stars == pattern || stars[-1] == '/') && (!stars[2] || stars[2] == '/')) return true;
-    return false;
-}
-
-size_t tree_base_size(const char *pattern) {
-    size_t size = strcspn(pattern, "*?[\\");
-    while (size && pattern[size - 1] != '/') size--;
-    return size;
-}
-
-static uint64_t end_of_pattern(const struct tree *tree) {
-    return UINT64_C(1) << tree->component_count;
-}
-
-/* Adds the components that follow a `**` of the set: it may mean no folder. */
-static uint64_t pass_stars(const struct tree *tree, uint64_t components) {
-    for (size_t i = 0; i < tree->component_count; i++)
-        if (components >> i & 1 && is_stars(tree->components[i])) components |= UINT64_C(2) << i;
-    return components;
-}
-
-/* The components that may follow once `name` has matched one of the set. A link must match a
- * component other than `**`. As every link uses up such a component, links in a circle end. */
-static uint64_t match_name(const struct tree *tree, uint64_t components, const char *name,
-                           bool is_link) {
-    uint64_t next = 0;
-    for (size_t i = 0; i < tree->component_count; i++) {
-        if (!(components >> i & 1)) continue;
-        const char *component = tree->components[i];
-        if (!is_stars(component)) {
-            if (!fnmatch(component, name, FNM_PERIOD)) next |= UINT64_C(2) << i;
-        } else if (!is_link && name[0] != '.') next |= UINT64_C(1) << i;
-    }
-    return pass_stars(tree, next);
-}
 
 /* Takes ownership of `path`. */
 static recmap_status push_folder(struct tree *tree, char *path, uint64_t components,
@@ -85,31 +39,16 @@ static recmap_status push_folder(struct tree *tree, char *path, uint64_t compone
     return fail_memory(error);
 }
 
-static recmap_status add_component(struct tree *tree, const char *component, const char *pattern,
-                                   recmap_error *error) {
-    if (tree->component_count < COMPONENTS_MAX) {
-        tree->components[tree->component_count++] = component;
-        return RECMAP_OK;
-    }
-    fail(error, RECMAP_INVALID, "the pattern has more than %d components", COMPONENTS_MAX);
-    fail_file(error, pattern);
-    fail_advise(error, "name the folder, or write a shorter pattern");
-    return RECMAP_INVALID;
-}
-
 static recmap_status tree_init(struct tree *tree, const char *pattern, recmap_error *error) {
-    size_t size = tree_base_size(pattern);
+    size_t size = path_pattern_base_size(pattern);
     *tree = (struct tree){.text = strdup(pattern + size)};
     if (!tree->text) return fail_memory(error);
-    char *rest = NULL;
-    for (char *component = strtok_r(tree->text, "/", &rest); component;
-         component = strtok_r(NULL, "/", &rest))
-        RETURN_IF_FAILED(add_component(tree, component, pattern, error));
-    if (is_stars(tree->components[tree->component_count - 1]))
-        RETURN_IF_FAILED(add_component(tree, "*", pattern, error));
-    else if (pattern[strlen(pattern) - 1] == '/') /* only folders match: "" matches no name */
-        RETURN_IF_FAILED(add_component(tree, "", pattern, error));
-    return push_folder(tree, strndup(pattern, size), pass_stars(tree, 1), error);
+    recmap_status status = path_pattern_init(&tree->pattern, tree->text, false, error);
+    if (status != RECMAP_OK) {
+        fail_file(error, pattern);
+        return status;
+    }
+    return push_folder(tree, strndup(pattern, size), path_pattern_start(&tree->pattern), error);
 }
 
 static void tree_deinit(struct tree *tree) {
@@ -139,8 +78,9 @@ static bool is_link(const struct dirent *entry, const char *path) {
 static recmap_status add_entry(struct path_list *list, struct tree *tree, uint64_t components,
                                const struct dirent *entry, const char *path, path_filter filter,
                                recmap_error *error) {
-    uint64_t next = match_name(tree, components, entry->d_name, is_link(entry, path));
-    uint64_t end = end_of_pattern(tree);
+    uint64_t next =
+        path_pattern_step(&tree->pattern, components, entry->d_name, is_link(entry, path));
+    uint64_t end = path_pattern_end(&tree->pattern);
     bool is_match = next & end && filter(entry->d_name);
     if (!next || (entry->d_type == DT_REG && !is_match)) return RECMAP_OK;
     enum path_kind kind;

@@ -7,13 +7,13 @@
 #include "base/core/plural.h"
 #include "base/core/redact.h"
 #include "base/os/file.h"
-#include "base/os/tree.h"
+#include "base/os/path_pattern.h"
 
 enum { NOTE_SIZE = 4096, LISTED_MAX = 3 };
 
 /* The path of a file that `name` led to, from the first folder that matched a wildcard on. */
 static const char *name_below(const char *path, const char *name) {
-    size_t size = strpbrk(name, "*?[") ? tree_base_size(name) : 0;
+    size_t size = strpbrk(name, "*?[") ? path_pattern_base_size(name) : 0;
     return size && !strncmp(path, name, size) ? path + size : path_name(path);
 }
 

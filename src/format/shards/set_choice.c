@@ -9,7 +9,7 @@
 #include "base/core/error.h"
 #include "base/core/interrupt.h"
 #include "base/core/redact.h"
-#include "base/os/tree.h"
+#include "base/os/path_pattern.h"
 
 enum { LABEL_WORK = 256 /* for the interrupt, in bytes: looking at a name */ };
 
@@ -116,7 +116,7 @@ static recmap_status warn_of_pattern(struct path_list *warnings, const char *nam
 
 /* Folders say something about the split of a file from the first wildcard on. */
 static void set_base(struct set_label *label, const char *name, enum set_source source) {
-    size_t size = source == SET_SOURCE_PATTERN ? tree_base_size(name) : label->folder.size;
+    size_t size = source == SET_SOURCE_PATTERN ? path_pattern_base_size(name) : label->folder.size;
     if (size < label->base && !strncmp(label->path, name, size)) label->base = size;
 }
 

@@ -8,7 +8,7 @@
 #include "base/core/error.h"
 #include "base/core/plural.h"
 #include "base/os/file.h"
-#include "base/os/tree.h"
+#include "base/os/path_pattern.h"
 #include "format/deflate/compression.h"
 #include "format/framing/tar.h"
 #include "format/shards/left_out.h"
@@ -51,7 +51,7 @@ static bool is_not_companion(const char *path, const void *context) {
 /* Folders that the pattern names are as the caller chose them, so only what matches wildcards is
  * looked at. glob reduces slashes at the start of a pattern to one: then that is the name alone. */
 static bool is_matched(const char *path, const void *pattern) {
-    size_t size = tree_base_size(pattern);
+    size_t size = path_pattern_base_size(pattern);
     bool is_below = !strncmp(path, pattern, size);
     return !shard_path_is_temporary(is_below ? path + size : path_name(path));
 }

@@ -7,9 +7,9 @@
 
 #include "base/core/error.h"
 #include "base/core/plural.h"
+#include "base/os/path_pattern.h"
 #include "storage/protocol/list_reply.h"
 #include "storage/remote/client.h"
-#include "storage/remote/key_pattern.h"
 #include "storage/remote/transfer.h"
 
 #define NS_PER_S 1000000000ll
@@ -224,7 +224,8 @@ struct listing {
     const char *text; /* of the URL */
     size_t prefix_size;
     bool is_flat;
-    char *pattern; /* NULL: all names match */
+    bool has_pattern; /* otherwise all names match */
+    struct path_pattern pattern;
     path_filter filter;
 };
 
@@ -232,7 +233,7 @@ static bool is_wanted(const struct listing *listing, char *key) {
     size_t size = strlen(key);
     if (!size || key[size - 1] == '/') return false; /* a marker of a folder */
     if (!listing->filter(remote_name(key))) return false;
-    return !listing->pattern || key_pattern_matches(listing->pattern, key);
+    return !listing->has_pattern || path_pattern_matches(&listing->pattern, key);
 }
 
 static recmap_status add_names(const struct listing *listing, const struct list_page *page,
@@ -356,51 +357,62 @@ static recmap_status add_client_name(const char *name, recmap_error *error, void
     return copy ? RECMAP_OK : fail_memory(error);
 }
 
+/* Prepares the pattern if the key has wildcards. remote_list frees its text. */
+static recmap_status take_pattern(struct listing *listing, recmap_error *error) {
+    const char *key = listing->url.key;
+    listing->is_flat = path_pattern_is_flat(key);
+    listing->has_pattern = strpbrk(key, "*?[") != NULL;
+    if (!listing->has_pattern) return RECMAP_OK;
+    char *text = strdup(key);
+    if (!text) return fail_memory(error);
+    recmap_status status = path_pattern_init(&listing->pattern, text, true, error);
+    if (status != RECMAP_OK) fail_file(error, listing->text);
+    return status;
+}
+
 /* A client lists a folder: the last one before the first wildcard. */
 static recmap_status list_with_client(struct listing *listing, const recmap_client *client,
                                       recmap_error *error) {
     url_parse_any(&listing->url, listing->text);
-    const char *key = listing->url.key, *wildcard = key + strcspn(key, "*?[");
-    const char *end = wildcard;
+    RETURN_IF_FAILED(take_pattern(listing, error));
+    const char *key = listing->url.key, *end = key + strcspn(key, "*?[");
     while (end > key && end[-1] != '/') end--;
     listing->prefix_size = (size_t)(end - listing->text);
-    listing->is_flat = key_pattern_is_flat(key);
     char *folder = strndup(listing->text, listing->prefix_size);
-    if (*wildcard) listing->pattern = strdup(key);
-    bool is_ready = folder && (listing->pattern || !*wildcard);
-    recmap_status status = is_ready ? client->list(folder, !listing->is_flat, add_client_name,
-                                                   listing, error, client->context)
-                                    : fail_memory(error);
-    if (status != RECMAP_OK && is_ready) fail_file(error, listing->text);
+    if (!folder) return fail_memory(error);
+    recmap_status status =
+        client->list(folder, !listing->is_flat, add_client_name, listing, error, client->context);
+    if (status != RECMAP_OK) fail_file(error, listing->text);
     free(folder);
-    free(listing->pattern);
     return status;
 }
 
 /* Stores list names by prefix, so that is what is asked for: everything before the first wildcard.
  * The rest of the pattern is matched here. If it is flat, the store need not descend into folders.
  */
-recmap_status remote_list(struct path_list *list, recmap_storage *storage, const char *pattern,
-                          path_filter filter, recmap_error *error) {
-    struct listing listing = {.list = list, .text = pattern, .filter = filter};
-    RETURN_IF_FAILED(remote_check_url(pattern, storage, error));
-    if (storage_has_client(storage)) return list_with_client(&listing, &storage->client, error);
-    url_parse(&listing.url, pattern);
-    if (!url_has_listing(listing.url.scheme)) {
-        fail_url(pattern, "a web server does not list its files", error);
+static recmap_status list_with_requests(struct listing *listing, recmap_storage *storage,
+                                        recmap_error *error) {
+    url_parse(&listing->url, listing->text);
+    if (!url_has_listing(listing->url.scheme)) {
+        fail_url(listing->text, "a web server does not list its files", error);
         fail_advise(error, "name each shard, all shards of a set (NAME@N), or a file with one URL "
                            "per line (@FILE)");
         return RECMAP_INVALID;
     }
     if (!storage) return fail(error, RECMAP_INVALID, "a listing needs a storage");
-    listing.prefix_size = strcspn(listing.url.key, "*?[");
-    listing.is_flat = key_pattern_is_flat(listing.url.key);
+    RETURN_IF_FAILED(take_pattern(listing, error));
+    listing->prefix_size = strcspn(listing->url.key, "*?[");
     RETURN_IF_FAILED(storage_prepare(storage, error));
-    if (listing.url.key[listing.prefix_size]) {
-        listing.pattern = strdup(listing.url.key);
-        if (!listing.pattern) return fail_memory(error);
-    }
-    recmap_status status = list_pages(storage, &listing, error);
-    free(listing.pattern);
+    return list_pages(storage, listing, error);
+}
+
+recmap_status remote_list(struct path_list *list, recmap_storage *storage, const char *pattern,
+                          path_filter filter, recmap_error *error) {
+    struct listing listing = {.list = list, .text = pattern, .filter = filter};
+    RETURN_IF_FAILED(remote_check_url(pattern, storage, error));
+    recmap_status status = storage_has_client(storage)
+                               ? list_with_client(&listing, &storage->client, error)
+                               : list_with_requests(&listing, storage, error);
+    free(listing.pattern.text);
     return status;
 }

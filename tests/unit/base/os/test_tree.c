@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/os/list.h"
+#include "base/os/path_pattern.h"
 #include "base/os/tree.h"
 #include "support/build.h"
 #include "support/folder.h"
@@ -79,8 +80,8 @@ static void test_patterns(void **state) {
 /* `**` is any number of folders, follows no links to folders and enters no hidden ones. */
 static void test_recursive_patterns(void **state) {
     (void)state;
-    assert_true(tree_is_pattern("a/**/x") && tree_is_pattern("**"));
-    assert_false(tree_is_pattern("a*/x**"));
+    assert_true(path_pattern_is_recursive("a/**/x") && path_pattern_is_recursive("**"));
+    assert_false(path_pattern_is_recursive("a*/x**"));
     expect_matches("**/*.s", "1.s a/2.s a/b/3.s a/b/c/4.s d/5.s l.s");
     expect_matches("a/**", "a/2.s a/b/3.s a/b/c/4.s");
     expect_matches("**/b/**/*.s", "a/b/3.s a/b/c/4.s");
