@@ -69,12 +69,22 @@ static bool fill_header(struct header *header, const struct cache_key *key) {
     return true;
 }
 
-static bool has_header(int fd, const struct header *expected) {
+enum header_kind {
+    HEADER_SAME,
+    HEADER_OTHER,  /* of another key whose name is the same, or unknown */
+    HEADER_BROKEN, /* the file is new or damaged */
+};
+
+static enum header_kind judge_header(int fd, const struct header *expected) {
     struct header *header = malloc(sizeof *header);
-    bool is_same = header && file_read_at(fd, header, sizeof *header, 0, "", NULL) == RECMAP_OK &&
-                   !memcmp(header, expected, sizeof *header);
+    enum header_kind kind = HEADER_OTHER;
+    if (header) {
+        bool is_read = file_read_at(fd, header, sizeof *header, 0, "", NULL) == RECMAP_OK;
+        if (!is_read || header->check != check_of(header)) kind = HEADER_BROKEN;
+        else if (!memcmp(header, expected, sizeof *header)) kind = HEADER_SAME;
+    }
     free(header);
-    return is_same;
+    return kind;
 }
 
 /* ---- Opening. */
@@ -87,36 +97,35 @@ static bool write_header(int fd, const struct header *header) {
            file_write_at(fd, header, sizeof *header, 0, "", NULL) == RECMAP_OK;
 }
 
-/* Creates the file, unless another process did so meanwhile. */
+/* Creates the file, unless another process did so meanwhile. A file with another key stays as it
+ * is: it may be in use. */
 static bool create(int *fd, struct disk_cache *cache, const char *path,
                    const struct header *header) {
     uint64_t space = find_data_offset(header->size);
     if (!disk_cache_reserve(cache, space)) return false;
     int lock = disk_cache_lock(cache);
     bool is_open = lock >= 0 && private_open(fd, path, true, NULL) == RECMAP_OK;
-    bool exists = is_open && has_header(*fd, header);
-    bool is_written = is_open && !exists && write_header(*fd, header);
-    bool is_good = exists || is_written;
+    enum header_kind kind = is_open ? judge_header(*fd, header) : HEADER_OTHER;
+    bool is_written = kind == HEADER_BROKEN && write_header(*fd, header);
+    bool is_good = kind == HEADER_SAME || is_written;
     disk_cache_unlock(lock);
     disk_cache_settle(cache, space, is_written ? space : 0);
     if (is_open && !is_good) {
         file_close(*fd);
-        disk_cache_stop(cache);
+        if (kind == HEADER_BROKEN) disk_cache_stop(cache);
     }
     return is_good;
 }
 
 static bool open_existing(int *fd, const char *path, const struct header *header) {
     if (private_open(fd, path, false, NULL) != RECMAP_OK) return false;
-    if (has_header(*fd, header) && disk_cache_touch(path)) return true;
+    if (judge_header(*fd, header) == HEADER_SAME && disk_cache_touch(path)) return true;
     file_close(*fd);
     return false;
 }
 
-/* Opens the file that holds the object, or creates it. A file of the same name with another header
- * holds another object or version and is replaced. Whatever fails, the caller reads without a
- * cache.
- */
+/* Opens the file that holds the object, or creates it. Whatever fails, the caller reads without a
+ * cache. */
 struct cache_file *cache_file_open(struct disk_cache *cache, const struct cache_key *key) {
     char name[CACHE_NAME_SIZE];
     int fd = -1;

@@ -2,7 +2,7 @@
  * file has those that were stored, each at its place, and a table of one number per block: 0, or
  * the block's CRC-32C.
  *
- *     header of 8 KiB      the version of the object, and a checksum
+ *     header of 8 KiB      the whole key of the object's version, and a checksum
  *     table                32 bits per block, padded to a multiple of 4 KiB
  *     blocks               the last one is cut at the object's end
  *
@@ -23,8 +23,9 @@ enum { CACHE_BLOCK = 4096 };
 
 struct cache_file;
 
-/* Opens the file, or creates it. NULL if that is not possible; the object is then read without the
- * cache. The cache must outlive the file. */
+/* Opens the file, or creates it. NULL if that is not possible, for example because a file of this
+ * name has another key; the object is then read without the cache. The cache must outlive the file.
+ */
 struct cache_file *cache_file_open(struct disk_cache *cache, const struct cache_key *key);
 void cache_file_close(struct cache_file *file);
 

@@ -1,8 +1,9 @@
 #include "storage/cache/cache_name.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
-
-#include "storage/protocol/sha256.h"
+#include <xxhash.h>
 
 enum { DIGITS = 32 };
 
@@ -13,18 +14,15 @@ bool cache_key_is_exact(const struct cache_key *key) {
 }
 
 void cache_name_write(char name[CACHE_NAME_SIZE], const struct cache_key *key) {
-    struct sha256 sha;
-    uint8_t digest[SHA256_SIZE];
-    char hex[2 * SHA256_SIZE + 1];
-    sha256_init(&sha);
-    sha256_update(&sha, key->url, strlen(key->url) + 1);
-    sha256_update(&sha, key->etag, strlen(key->etag) + 1);
-    sha256_update(&sha, &key->size, sizeof key->size);
-    sha256_update(&sha, &key->mtime_ns, sizeof key->mtime_ns);
-    sha256_finish(digest, &sha);
-    sha256_write_hex(hex, digest);
-    memcpy(name, hex, DIGITS);
-    memcpy(name + DIGITS, suffix, sizeof suffix);
+    struct {
+        XXH128_hash_t url, etag;
+        uint64_t size;
+        int64_t mtime_ns;
+    } parts = {XXH3_128bits(key->url, strlen(key->url)), XXH3_128bits(key->etag, strlen(key->etag)),
+               key->size, key->mtime_ns};
+    XXH128_hash_t hash = XXH3_128bits(&parts, sizeof parts);
+    snprintf(name, CACHE_NAME_SIZE, "%016" PRIx64 "%016" PRIx64 "%s", (uint64_t)hash.high64,
+             (uint64_t)hash.low64, suffix);
 }
 
 bool cache_name_is_valid(const char *name) {

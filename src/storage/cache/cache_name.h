@@ -18,7 +18,8 @@ struct cache_key {
 /* Returns true if the key names one version: without an ETag, the time must be known. */
 bool cache_key_is_exact(const struct cache_key *key);
 
-/* The name is a hash of the key. */
+/* The name is a hash of the key. Servers choose URLs and ETags, so two keys may have the same hash:
+ * the file also stores its key, and serves no other (cache_file.h). */
 void cache_name_write(char name[CACHE_NAME_SIZE], const struct cache_key *key);
 
 /* Returns true if a file has such a name. The folder may contain other files. */

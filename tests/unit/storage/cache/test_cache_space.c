@@ -4,7 +4,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -158,8 +160,56 @@ static void test_space_of_processes_that_ended_is_recovered(void **state) {
     disk_cache_close(cache);
 }
 
+/* Two keys may have the same name. The second object is read without the cache, and the first one
+ * keeps its file, which may be in use. */
+static void test_a_file_serves_its_own_key_only(void **state) {
+    (void)state;
+    static const struct cache_key other = {"s3://bucket/a", "\"2\"", SIZE, 0};
+    char path[64] = "cache/", other_path[64] = "cache/";
+    struct disk_cache *cache = open_cache(LIMIT);
+    struct cache_file *file = cache_file_open(cache, &key);
+    assert_non_null(file);
+    cache_name_write(path + strlen(path), &key);
+    cache_name_write(other_path + strlen(other_path), &other);
+    assert_string_not_equal(path, other_path);
+    assert_int_equal(link(path, other_path), 0);
+    assert_int_equal(unlink(path), 0);
+    struct buffer before = file_read(other_path);
+    assert_null(cache_file_open(cache, &other));
+    struct buffer after = file_read(other_path);
+    assert_int_equal(after.size, before.size);
+    assert_memory_equal(after.data, before.data, before.size);
+    assert_int_equal(rename(other_path, path), 0);
+    cache_file_close(file);
+    assert_non_null(file = cache_file_open(cache, &key));
+    assert_true(disk_cache_reserve(cache, CACHE_BLOCK)); /* the cache still grows */
+    cache_file_close(file);
+    disk_cache_close(cache);
+    buffer_deinit(&before);
+    buffer_deinit(&after);
+}
+
+/* A file that a loss of power left without its header is made again. */
+static void test_a_damaged_header_is_replaced(void **state) {
+    (void)state;
+    char path[64] = "cache/";
+    struct disk_cache *cache = open_cache(LIMIT);
+    cache_file_close(cache_file_open(cache, &key));
+    cache_name_write(path + strlen(path), &key);
+    file_write(path, "recmap", 6);
+    assert_int_equal(chmod(path, 0600), 0);
+    struct cache_file *file = cache_file_open(cache, &key);
+    assert_non_null(file);
+    cache_file_close(file);
+    disk_cache_close(cache);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_a_file_serves_its_own_key_only, folder_enter,
+                                        folder_leave),
+        cmocka_unit_test_setup_teardown(test_a_damaged_header_is_replaced, folder_enter,
+                                        folder_leave),
         cmocka_unit_test_setup_teardown(test_requests_that_fail_give_back_their_space, folder_enter,
                                         folder_leave),
         cmocka_unit_test_setup_teardown(test_forgotten_blocks_are_counted_once, folder_enter,
