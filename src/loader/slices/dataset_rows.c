@@ -16,7 +16,7 @@
 static recmap_status check_records(const recmap_dataset *dataset, const recmap_order *order,
                                    recmap_error *error) {
     uint64_t count = recmap_dataset_count(dataset);
-    if (!order->row_width)
+    if (!order->rows.width)
         return fail(error, RECMAP_INVALID, "a %s order gives records, not rows", order->kind->name);
     if (order->record_limit <= count) return RECMAP_OK;
     fail(error, RECMAP_INVALID,
@@ -29,25 +29,25 @@ static recmap_status check_records(const recmap_dataset *dataset, const recmap_o
 static recmap_status check_added(const recmap_order *order, const recmap_feature *feature,
                                  recmap_error *error) {
     uint64_t added = feature->prepend_count + feature->append_count;
-    if (order->row_add == added) return RECMAP_OK;
-    if (order->row_add == ROW_ADD_MIXED)
+    if (order->rows.add == added) return RECMAP_OK;
+    if (order->rows.add == ROW_ADD_MIXED)
         fail(error, RECMAP_INVALID,
              "the sources of the mixture add different numbers of elements to a document");
     else
         fail(error, RECMAP_INVALID,
              "feature '%.200s' prepends and appends %" PRIu64
              " elements, but the order adds %" PRIu64 " to each document",
-             feature->name, added, order->row_add);
+             feature->name, added, order->rows.add);
     fail_advise(error, "give as many elements to prepend and append as `add` of the order");
     return RECMAP_INVALID;
 }
 
 static recmap_status check_size(const recmap_order *order, const struct column_plan *column,
                                 recmap_error *error) {
-    if (order->row_width < SPEC_ELEMENT_LIMIT / column->stride) return RECMAP_OK;
+    if (order->rows.width < SPEC_ELEMENT_LIMIT / column->stride) return RECMAP_OK;
     fail(error, RECMAP_INVALID,
          "feature '%.200s': a row of %" PRIu64 " elements has 2^31 values or more",
-         column->feature.name, order->row_width);
+         column->feature.name, order->rows.width);
     fail_advise(error, "use shorter rows");
     return RECMAP_INVALID;
 }
@@ -55,7 +55,7 @@ static recmap_status check_size(const recmap_order *order, const struct column_p
 /* Rows of several documents have no single value for them. */
 static recmap_status check_other(const recmap_order *order, const recmap_feature *feature,
                                  recmap_error *error) {
-    if (order->has_windows) return RECMAP_OK;
+    if (order->rows.has_windows) return RECMAP_OK;
     fail(error, RECMAP_INVALID,
          "feature '%.200s' is not sliced, but a row of a %s order holds pieces of several records",
          feature->name, order->kind->name);
@@ -161,7 +161,7 @@ recmap_status recmap_dataset_rows(recmap_batch *batch, recmap_dataset *dataset,
     recmap_batch_clear(batch);
     RETURN_IF_FAILED(rows_check(dataset, order, parser, error));
     RETURN_IF_FAILED(recmap_order_pieces(&batch->pieces, order, epoch, positions, count, error));
-    batch->row_width = order->row_width;
+    batch->row_width = order->rows.width;
     recmap_status status = read_pieces(batch, dataset, parser, error);
     if (status != RECMAP_OK) recmap_batch_clear(batch);
     batch->is_parsed = batch->has_rows = status == RECMAP_OK;

@@ -264,18 +264,18 @@ static const struct order_kind mixture_kind = {
 /* All sources have rows of one width, or none has rows. */
 static recmap_status check_width(const recmap_order *order, const recmap_order *first, size_t i,
                                  recmap_error *error) {
-    if (order->row_width == first->row_width) return RECMAP_OK;
-    if (!order->row_width || !first->row_width)
+    if (order->rows.width == first->rows.width) return RECMAP_OK;
+    if (!order->rows.width || !first->rows.width)
         return fail(error, RECMAP_INVALID,
                     "source %zu of the mixture gives %s, source 0 gives %s: a mixture has one or "
                     "the other",
-                    i, order->row_width ? "rows" : "records",
-                    first->row_width ? "rows" : "records");
+                    i, order->rows.width ? "rows" : "records",
+                    first->rows.width ? "rows" : "records");
     return fail(error, RECMAP_INVALID,
                 "rows of source %zu of the mixture have up to %" PRIu64
                 " elements, those of source 0 up to %" PRIu64
                 ": the rows of a mixture have one width",
-                i, order->row_width, first->row_width);
+                i, order->rows.width, first->rows.width);
 }
 
 static recmap_status check_sources(recmap_order *const *sources, size_t count,
@@ -382,12 +382,13 @@ static recmap_status set_sources(struct mixture_order *mixture, recmap_order *co
     for (size_t i = 0; i < count; i++) mixture->sources[i] = recmap_order_retain(sources[i]);
     mixture->base.limit = mixture->first_number[count];
     mixture->base.record_limit = mixture->first_record[count];
-    mixture->base.row_width = sources[0]->row_width;
-    mixture->base.row_add = sources[0]->row_add;
-    mixture->base.has_windows = sources[0]->has_windows;
+    struct order_rows *rows = &mixture->base.rows;
+    *rows = (struct order_rows){.width = sources[0]->rows.width,
+                                .add = sources[0]->rows.add,
+                                .has_windows = sources[0]->rows.has_windows};
     for (size_t i = 1; i < count; i++) {
-        mixture->base.has_windows &= sources[i]->has_windows;
-        if (sources[i]->row_add != sources[0]->row_add) mixture->base.row_add = ROW_ADD_MIXED;
+        rows->has_windows &= sources[i]->rows.has_windows;
+        if (sources[i]->rows.add != rows->add) rows->add = ROW_ADD_MIXED;
     }
     return RECMAP_OK;
 }

@@ -116,7 +116,7 @@ static recmap_status fail_position(recmap_error *error, const recmap_order *orde
     fail(error, RECMAP_INVALID,
          "position %" PRIu64 " is out of range: an epoch has %" PRIu64 " position%s", position,
          order->count, plural(order->count));
-    if (!order->count && order->row_width)
+    if (!order->count && order->rows.width)
         fail_advise(error, "this %s order has no rows: no record has enough elements for one",
                     order->kind->name);
     return RECMAP_INVALID;

@@ -13,6 +13,7 @@
 
 #include "base/text/json.h"
 #include "order/kinds/digest.h"
+#include "order/kinds/order_rows.h"
 
 /* The functions of a kind. Their arguments have been checked: positions are below count, batches
  * below batch_count, numbers below limit. */
@@ -45,9 +46,6 @@ struct order_nesting {
     size_t description_size; /* an upper bound; 0 in an order without sources */
 };
 
-/* The sources of a mixture add different numbers of elements. */
-#define ROW_ADD_MIXED UINT64_MAX
-
 /* The first member of each kind's struct. */
 struct recmap_order {
     struct order_nesting nesting;
@@ -57,20 +55,9 @@ struct recmap_order {
     uint64_t limit;         /* record numbers, or row numbers, are below this */
     uint64_t batch_count;   /* of own batches per epoch, or 0 */
     bool epochs_differ;     /* epochs contain different records, not only another order of them */
-    uint64_t row_width;     /* the largest number of elements of a row; 0 for orders over records */
-    uint64_t row_add;       /* elements added to each document, or ROW_ADD_MIXED */
-    bool has_windows;       /* each row has one piece */
     uint64_t record_limit;  /* record numbers are below this; for a row order, those in pieces */
-    double fill;            /* of a packed order */
-    uint64_t element_count; /* of all records, added ones included; of an order that makes rows */
-    uint64_t left_out;      /* of these elements, those that no row of an epoch has */
+    struct order_rows rows; /* zeros for orders over records */
 };
-
-/* `used`: the elements that rows have. It can only exceed the total if the counts were changed. */
-static inline void order_set_elements(recmap_order *order, uint64_t total, uint64_t used) {
-    order->element_count = total;
-    order->left_out = used < total ? total - used : 0;
-}
 
 /* Allocates a zeroed order of `size` bytes with one reference. Returns NULL, with `error` set, if
  * there is no memory. */

@@ -6,11 +6,11 @@
 #include "order/kinds/order.h"
 
 uint64_t recmap_order_row_width(const recmap_order *order) {
-    return order->row_width;
+    return order->rows.width;
 }
 
 int recmap_order_has_windows(const recmap_order *order) {
-    return order->has_windows;
+    return order->rows.has_windows;
 }
 
 uint64_t recmap_order_record_limit(const recmap_order *order) {
@@ -18,21 +18,21 @@ uint64_t recmap_order_record_limit(const recmap_order *order) {
 }
 
 double recmap_order_fill(const recmap_order *order) {
-    return order->fill;
+    return order->rows.fill;
 }
 
 uint64_t recmap_order_element_count(const recmap_order *order) {
-    return order->element_count;
+    return order->rows.element_count;
 }
 
 uint64_t recmap_order_left_out(const recmap_order *order) {
-    return order->left_out;
+    return order->rows.left_out;
 }
 
 recmap_status recmap_order_pieces(recmap_pieces *pieces, const recmap_order *order, uint64_t epoch,
                                   const uint64_t *positions, size_t count, recmap_error *error) {
     pieces->count = pieces->row_count = 0;
-    if (!order->row_width)
+    if (!order->rows.width)
         return fail(error, RECMAP_INVALID,
                     "a %s order is over records: only chunked, packed and windows orders have rows",
                     order->kind->name);

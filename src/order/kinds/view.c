@@ -211,13 +211,8 @@ static struct view_order *make_view(const struct order_kind *kind, recmap_order 
                                     recmap_error *error) {
     struct view_order *fresh = order_allocate(sizeof *fresh, kind, base->count, limit, error);
     if (!fresh) return NULL;
-    if (base->row_width) fresh->base.limit = base->limit;
-    fresh->base.row_width = base->row_width;
-    fresh->base.row_add = base->row_add;
-    fresh->base.element_count = base->element_count;
-    fresh->base.left_out = base->left_out;
-    fresh->base.has_windows = base->has_windows;
-    fresh->base.fill = base->fill;
+    if (base->rows.width) fresh->base.limit = base->limit;
+    fresh->base.rows = base->rows;
     fresh->base.batch_count = base->batch_count;
     fresh->base.epochs_differ = base->epochs_differ;
     fresh->base.nesting = nesting;
@@ -248,7 +243,7 @@ recmap_status recmap_order_view_range(recmap_order **order, recmap_order *base, 
                     count, first, step);
     struct order_nesting nesting;
     RETURN_IF_FAILED(check_base(&nesting, base, count, error));
-    const struct order_kind *kind = base->row_width ? &range_rows_kind : &range_kind;
+    const struct order_kind *kind = base->rows.width ? &range_rows_kind : &range_kind;
     struct view_order *fresh = make_view(kind, base, nesting, count, limit, error);
     if (!fresh) return RECMAP_NO_MEMORY;
     fresh->first = first;
@@ -267,7 +262,7 @@ static recmap_status make_list(recmap_order **order, recmap_order *base,
         if (numbers[i] >= limit) limit = numbers[i] + 1;
         if (i && numbers[i] <= numbers[i - 1]) is_ascending = false;
     }
-    const struct order_kind *kind = base->row_width ? &list_rows_kind : &list_kind;
+    const struct order_kind *kind = base->rows.width ? &list_rows_kind : &list_kind;
     struct view_order *fresh = make_view(kind, base, nesting, count, limit, error);
     if (!fresh) {
         free(numbers);

@@ -71,7 +71,7 @@ static recmap_status add_row(recmap_pieces *pieces, struct stream_cursor *cursor
 static struct filling filling_of(const struct chunked_order *chunked, uint64_t row) {
     uint64_t start = row * chunked->options.size;
     assert(start < chunked->total);
-    uint64_t end = start + min_u64(chunked->rows.base.row_width, chunked->total - start);
+    uint64_t end = start + min_u64(chunked->rows.base.rows.width, chunked->total - start);
     return (struct filling){start, start, end};
 }
 
@@ -181,9 +181,9 @@ recmap_status recmap_order_chunked(recmap_order **order, recmap_counts *counts,
     chunked->rows.seed = options->seed;
     chunked->rows.stream = stream_of(STREAM_CHUNKED_ROWS, 0);
     chunked->rows.base.record_limit = counts->record_count;
-    chunked->rows.base.row_width = options->size + options->overlap;
-    chunked->rows.base.row_add = options->add;
-    order_set_elements(&chunked->rows.base, total, count_used(options, total, rows));
+    chunked->rows.base.rows.width = options->size + options->overlap;
+    chunked->rows.base.rows.add = options->add;
+    order_rows_set_elements(&chunked->rows.base.rows, total, count_used(options, total, rows));
     recmap_counts_retain(counts);
     bool is_stored = options->documents == RECMAP_DOCUMENTS_STORED;
     recmap_status status = stream_init(&chunked->stream, &lengths, options->seed, is_stored, error);

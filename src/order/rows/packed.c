@@ -242,11 +242,12 @@ static recmap_status count_rows(struct packed_order *packed, recmap_error *error
     RETURN_IF_FAILED(sums_compute(packed->row_sums, &input, error));
     uint64_t rows = sums_at(packed->row_sums, packed->group_count);
     packed->base.count = packed->base.limit = rows;
-    order_set_elements(&packed->base, packed->base.element_count, atomic_load(&counted.elements));
+    order_rows_set_elements(&packed->base.rows, packed->base.rows.element_count,
+                            atomic_load(&counted.elements));
     if (!rows) return RECMAP_OK;
     double places = (double)rows * (double)packed->options.size;
     double fill = (double)atomic_load(&counted.elements) / places;
-    packed->base.fill = fill < 1 ? fill : 1; /* rounding may exceed 1 */
+    packed->base.rows.fill = fill < 1 ? fill : 1; /* rounding may exceed 1 */
     return RECMAP_OK;
 }
 
@@ -289,9 +290,9 @@ recmap_status recmap_order_packed(recmap_order **order, recmap_counts *counts,
     if (!packed) return RECMAP_NO_MEMORY;
     packed->options = *options;
     packed->base.record_limit = counts->record_count;
-    packed->base.row_width = options->size;
-    packed->base.row_add = options->add;
-    packed->base.element_count = total;
+    packed->base.rows.width = options->size;
+    packed->base.rows.add = options->add;
+    packed->base.rows.element_count = total;
     init_packing(packed, counts);
     recmap_status status = count_rows(packed, error);
     if (status != RECMAP_OK) {

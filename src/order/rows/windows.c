@@ -164,7 +164,8 @@ static recmap_status count_rows(struct windows_order *windows, recmap_error *err
     recmap_status status = sums_compute(windows->sums, &input, error);
     windows->rows.base.count = windows->rows.base.limit =
         sums_at(windows->sums, windows->block_count);
-    order_set_elements(&windows->rows.base, windows->counts->total, atomic_load(&measured.reached));
+    order_rows_set_elements(&windows->rows.base.rows, windows->counts->total,
+                            atomic_load(&measured.reached));
     return status;
 }
 
@@ -181,8 +182,8 @@ recmap_status recmap_order_windows(recmap_order **order, recmap_counts *counts,
     windows->rows.seed = options->seed;
     windows->rows.stream = stream_of(STREAM_WINDOWS, 0);
     windows->rows.base.record_limit = counts->record_count;
-    windows->rows.base.row_width = options->size;
-    windows->rows.base.has_windows = true;
+    windows->rows.base.rows.width = options->size;
+    windows->rows.base.rows.has_windows = true;
     recmap_status status = count_rows(windows, error);
     if (status != RECMAP_OK) {
         recmap_order_release(&windows->rows.base);
