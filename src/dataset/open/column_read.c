@@ -69,14 +69,16 @@ recmap_status recmap_dataset_find_lifted_column(size_t *column_index, const recm
     return RECMAP_NO_COLUMN;
 }
 
+/* NONE stands for any type. */
 static recmap_status check_read(const recmap_dataset *dataset, size_t column_index,
                                 recmap_type type, uint64_t first, size_t count,
                                 recmap_error *error) {
     recmap_lifted_column info;
     RETURN_IF_FAILED(recmap_dataset_get_lifted_column(&info, dataset, column_index, error));
+    bool is_any = type == RECMAP_TYPE_NONE;
     bool is_empty = !dataset->info.record_count || info.type == RECMAP_TYPE_NONE;
     bool is_widened = type == RECMAP_TYPE_FLOAT64 && info.type == RECMAP_TYPE_FLOAT;
-    if (info.type != type && !is_empty && !is_widened)
+    if (info.type != type && !is_any && !is_empty && !is_widened)
         return fail(error, RECMAP_INVALID, "column \"%s\" is of another type", info.name);
     return dataset_check_range(dataset, first, count, error);
 }
@@ -108,31 +110,6 @@ static bool next_part(struct part_cursor *cursor) {
     return true;
 }
 
-/* Iterates over the values of a lifted column, and opens each chunk when it reaches it. */
-struct column_cursor {
-    recmap_dataset *dataset;
-    size_t column; /* among the lifted columns, without "@length" */
-    uint64_t next; /* record number of the next value */
-    struct column_chunk chunk;
-    bool has_chunk;
-};
-
-static recmap_status next_value(recmap_value *value, struct column_cursor *cursor,
-                                recmap_error *error) {
-    size_t in_chunk = (size_t)cursor->next & (COLUMN_CHUNK_RECORDS - 1);
-    if (!cursor->has_chunk || in_chunk == 0) {
-        RETURN_IF_FAILED(index_column_chunk(&cursor->chunk, cursor->dataset->index, cursor->column,
-                                            (size_t)(cursor->next >> COLUMN_CHUNK_SHIFT), error));
-        cursor->has_chunk = true;
-    }
-    cursor->next++;
-    *value = cursor->chunk.type == RECMAP_TYPE_NONE
-                 ? index_column_default(cursor->dataset->index, cursor->column)
-                 : column_at(&cursor->chunk, in_chunk);
-    if (value->type != RECMAP_TYPE_BYTES) *value = column_null();
-    return RECMAP_OK;
-}
-
 /* A part of a column within one chunk. */
 struct column_stretch {
     struct column_chunk chunk;
@@ -150,43 +127,27 @@ static recmap_status open_stretch(struct column_stretch *stretch, recmap_dataset
                               (size_t)(first >> COLUMN_CHUNK_SHIFT), error);
 }
 
-static recmap_status copy_int64(int64_t *values, recmap_dataset *dataset, size_t column,
-                                uint64_t first, size_t count, recmap_error *error) {
-    int64_t missing = index_column_default(dataset->index, column).as.int64;
-    for (size_t done = 0; done < count;) {
-        struct column_stretch stretch;
-        RETURN_IF_FAILED(
-            open_stretch(&stretch, dataset, column, first + done, count - done, error));
-        if (stretch.chunk.type == RECMAP_TYPE_INT64)
-            column_copy_int64(values + done, &stretch.chunk, stretch.first, stretch.count);
-        else
-            for (size_t i = 0; i < stretch.count; i++) values[done + i] = missing;
-        done += stretch.count;
-        RETURN_IF_FAILED(
-            interrupt_check(thread_interrupt(), stretch.count * sizeof *values, error));
-    }
-    return RECMAP_OK;
+/* ---- Values of one chunk. Chunks without values have no type: all of theirs are `missing`. */
+
+static void copy_int64(void *values, const struct column_stretch *stretch,
+                       const recmap_value *missing) {
+    int64_t *numbers = values;
+    if (stretch->chunk.type == RECMAP_TYPE_INT64)
+        column_copy_int64(numbers, &stretch->chunk, stretch->first, stretch->count);
+    else
+        for (size_t i = 0; i < stretch->count; i++) numbers[i] = missing->as.int64;
 }
 
-static recmap_status copy_float(float *values, recmap_dataset *dataset, size_t column,
-                                uint64_t first, size_t count, recmap_error *error) {
-    float missing = index_column_default(dataset->index, column).as.float32;
-    for (size_t done = 0; done < count;) {
-        struct column_stretch stretch;
-        RETURN_IF_FAILED(
-            open_stretch(&stretch, dataset, column, first + done, count - done, error));
-        if (stretch.chunk.type == RECMAP_TYPE_FLOAT)
-            column_copy_float(values + done, &stretch.chunk, stretch.first, stretch.count);
-        else
-            for (size_t i = 0; i < stretch.count; i++) values[done + i] = missing;
-        done += stretch.count;
-        RETURN_IF_FAILED(
-            interrupt_check(thread_interrupt(), stretch.count * sizeof *values, error));
-    }
-    return RECMAP_OK;
+static void copy_float(void *values, const struct column_stretch *stretch,
+                       const recmap_value *missing) {
+    float *numbers = values;
+    if (stretch->chunk.type == RECMAP_TYPE_FLOAT)
+        column_copy_float(numbers, &stretch->chunk, stretch->first, stretch->count);
+    else
+        for (size_t i = 0; i < stretch->count; i++) numbers[i] = missing->as.float32;
 }
 
-/* Copies a stretch of floats as doubles. */
+/* Copies floats as doubles. */
 static void widen_floats(double *values, const struct column_stretch *stretch) {
     enum { PIECE = 256 };
     float floats[PIECE];
@@ -197,27 +158,58 @@ static void widen_floats(double *values, const struct column_stretch *stretch) {
     }
 }
 
-static double default_of(const struct index_file *index, size_t column) {
-    recmap_value value = index_column_default(index, column);
-    if (value.type == RECMAP_TYPE_FLOAT) return (double)value.as.float32;
-    return value.type == RECMAP_TYPE_FLOAT64 ? value.as.float64 : 0;
+static double double_of(const recmap_value *value) {
+    if (value->type == RECMAP_TYPE_FLOAT) return (double)value->as.float32;
+    return value->type == RECMAP_TYPE_FLOAT64 ? value->as.float64 : 0;
 }
 
-static recmap_status copy_float64(double *values, recmap_dataset *dataset, size_t column,
-                                  uint64_t first, size_t count, recmap_error *error) {
-    double missing = default_of(dataset->index, column);
+static void copy_float64(void *values, const struct column_stretch *stretch,
+                         const recmap_value *missing) {
+    double *numbers = values;
+    if (stretch->chunk.type == RECMAP_TYPE_FLOAT64)
+        column_copy_float64(numbers, &stretch->chunk, stretch->first, stretch->count);
+    else if (stretch->chunk.type == RECMAP_TYPE_FLOAT) widen_floats(numbers, stretch);
+    else
+        for (size_t i = 0; i < stretch->count; i++) numbers[i] = double_of(missing);
+}
+
+static void copy_bytes(void *values, const struct column_stretch *stretch,
+                       const recmap_value *missing) {
+    recmap_value *texts = values;
+    for (size_t i = 0; i < stretch->count; i++) {
+        texts[i] = stretch->chunk.type == RECMAP_TYPE_NONE
+                       ? *missing
+                       : column_at(&stretch->chunk, stretch->first + i);
+        if (texts[i].type != RECMAP_TYPE_BYTES) texts[i] = column_null();
+    }
+}
+
+static void copy_nulls(void *values, const struct column_stretch *stretch,
+                       const recmap_value *missing) {
+    (void)missing;
+    column_copy_nulls(values, &stretch->chunk, stretch->first, stretch->count);
+}
+
+/* ---- Values of a data set. */
+
+/* What is read of a column. */
+struct column_reading {
+    recmap_type type; /* of the column; NONE: any */
+    size_t size;      /* of a value in the result */
+    void (*copy)(void *values, const struct column_stretch *stretch, const recmap_value *missing);
+};
+
+static recmap_status copy_column(uint8_t *values, recmap_dataset *dataset, size_t column,
+                                 const struct column_reading *reading, uint64_t first, size_t count,
+                                 recmap_error *error) {
+    recmap_value missing = index_column_default(dataset->index, column);
     for (size_t done = 0; done < count;) {
         struct column_stretch stretch;
         RETURN_IF_FAILED(
             open_stretch(&stretch, dataset, column, first + done, count - done, error));
-        if (stretch.chunk.type == RECMAP_TYPE_FLOAT64)
-            column_copy_float64(values + done, &stretch.chunk, stretch.first, stretch.count);
-        else if (stretch.chunk.type == RECMAP_TYPE_FLOAT) widen_floats(values + done, &stretch);
-        else
-            for (size_t i = 0; i < stretch.count; i++) values[done + i] = missing;
+        reading->copy(values + done * reading->size, &stretch, &missing);
         done += stretch.count;
-        RETURN_IF_FAILED(
-            interrupt_check(thread_interrupt(), stretch.count * sizeof *values, error));
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), stretch.count * reading->size, error));
     }
     return RECMAP_OK;
 }
@@ -234,100 +226,57 @@ static recmap_status read_lengths(int64_t *values, recmap_dataset *dataset, uint
 }
 
 /* In a concatenation each part reads its own values: a column may have another number there. */
+static recmap_status read_column(void *values, recmap_dataset *dataset, size_t column_index,
+                                 const struct column_reading *reading, uint64_t first, size_t count,
+                                 recmap_error *error) {
+    RETURN_IF_FAILED(check_read(dataset, column_index, reading->type, first, count, error));
+    if (column_index == 0) {
+        if (reading->type == RECMAP_TYPE_INT64)
+            return read_lengths(values, dataset, first, count, error);
+        if (count) memset(values, 0, count * reading->size); /* no length is null */
+        return RECMAP_OK;
+    }
+    if (!dataset->part_count)
+        return copy_column(values, dataset, column_index - 1, reading, first, count, error);
+    struct part_cursor parts = part_cursor_init(dataset, first, count);
+    while (next_part(&parts))
+        RETURN_IF_FAILED(read_column((uint8_t *)values + parts.done * reading->size,
+                                     parts.part->dataset, parts.part->columns[column_index],
+                                     reading, parts.first, parts.count, error));
+    return RECMAP_OK;
+}
+
 recmap_status recmap_dataset_read_int64(int64_t *values, recmap_dataset *dataset,
                                         size_t column_index, uint64_t first, size_t count,
                                         recmap_error *error) {
-    RETURN_IF_FAILED(check_read(dataset, column_index, RECMAP_TYPE_INT64, first, count, error));
-    if (column_index == 0) return read_lengths(values, dataset, first, count, error);
-    struct part_cursor parts = part_cursor_init(dataset, first, count);
-    if (dataset->part_count) {
-        while (next_part(&parts))
-            RETURN_IF_FAILED(recmap_dataset_read_int64(values + parts.done, parts.part->dataset,
-                                                       parts.part->columns[column_index],
-                                                       parts.first, parts.count, error));
-        return RECMAP_OK;
-    }
-    return copy_int64(values, dataset, column_index - 1, first, count, error);
+    static const struct column_reading reading = {RECMAP_TYPE_INT64, sizeof *values, copy_int64};
+    return read_column(values, dataset, column_index, &reading, first, count, error);
 }
 
 recmap_status recmap_dataset_read_float(float *values, recmap_dataset *dataset, size_t column_index,
                                         uint64_t first, size_t count, recmap_error *error) {
-    RETURN_IF_FAILED(check_read(dataset, column_index, RECMAP_TYPE_FLOAT, first, count, error));
-    struct part_cursor parts = part_cursor_init(dataset, first, count);
-    if (dataset->part_count) {
-        while (next_part(&parts))
-            RETURN_IF_FAILED(recmap_dataset_read_float(values + parts.done, parts.part->dataset,
-                                                       parts.part->columns[column_index],
-                                                       parts.first, parts.count, error));
-        return RECMAP_OK;
-    }
-    return copy_float(values, dataset, column_index - 1, first, count, error);
+    static const struct column_reading reading = {RECMAP_TYPE_FLOAT, sizeof *values, copy_float};
+    return read_column(values, dataset, column_index, &reading, first, count, error);
 }
 
 recmap_status recmap_dataset_read_float64(double *values, recmap_dataset *dataset,
                                           size_t column_index, uint64_t first, size_t count,
                                           recmap_error *error) {
-    RETURN_IF_FAILED(check_read(dataset, column_index, RECMAP_TYPE_FLOAT64, first, count, error));
-    struct part_cursor parts = part_cursor_init(dataset, first, count);
-    if (dataset->part_count) {
-        while (next_part(&parts))
-            RETURN_IF_FAILED(recmap_dataset_read_float64(values + parts.done, parts.part->dataset,
-                                                         parts.part->columns[column_index],
-                                                         parts.first, parts.count, error));
-        return RECMAP_OK;
-    }
-    return copy_float64(values, dataset, column_index - 1, first, count, error);
+    static const struct column_reading reading = {RECMAP_TYPE_FLOAT64, sizeof *values,
+                                                  copy_float64};
+    return read_column(values, dataset, column_index, &reading, first, count, error);
 }
 
 recmap_status recmap_dataset_read_bytes(recmap_value *values, recmap_dataset *dataset,
                                         size_t column_index, uint64_t first, size_t count,
                                         recmap_error *error) {
-    RETURN_IF_FAILED(check_read(dataset, column_index, RECMAP_TYPE_BYTES, first, count, error));
-    struct part_cursor parts = part_cursor_init(dataset, first, count);
-    if (dataset->part_count) {
-        while (next_part(&parts))
-            RETURN_IF_FAILED(recmap_dataset_read_bytes(values + parts.done, parts.part->dataset,
-                                                       parts.part->columns[column_index],
-                                                       parts.first, parts.count, error));
-        return RECMAP_OK;
-    }
-    struct column_cursor cursor = {.dataset = dataset, .column = column_index - 1, .next = first};
-    for (size_t i = 0; i < count; i++) {
-        RETURN_IF_FAILED(next_value(&values[i], &cursor, error));
-        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), sizeof *values, error));
-    }
-    return RECMAP_OK;
-}
-
-static recmap_status copy_nulls(uint8_t *nulls, recmap_dataset *dataset, size_t column,
-                                uint64_t first, size_t count, recmap_error *error) {
-    for (size_t done = 0; done < count;) {
-        struct column_stretch stretch;
-        RETURN_IF_FAILED(
-            open_stretch(&stretch, dataset, column, first + done, count - done, error));
-        column_copy_nulls(nulls + done, &stretch.chunk, stretch.first, stretch.count);
-        done += stretch.count;
-        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), stretch.count, error));
-    }
-    return RECMAP_OK;
+    static const struct column_reading reading = {RECMAP_TYPE_BYTES, sizeof *values, copy_bytes};
+    return read_column(values, dataset, column_index, &reading, first, count, error);
 }
 
 recmap_status recmap_dataset_read_nulls(uint8_t *nulls, recmap_dataset *dataset,
                                         size_t column_index, uint64_t first, size_t count,
                                         recmap_error *error) {
-    RETURN_IF_FAILED(check_column(dataset, column_index, error));
-    RETURN_IF_FAILED(dataset_check_range(dataset, first, count, error));
-    struct part_cursor parts = part_cursor_init(dataset, first, count);
-    if (column_index == 0) {
-        memset(nulls, 0, count);
-        return RECMAP_OK;
-    }
-    if (dataset->part_count) {
-        while (next_part(&parts))
-            RETURN_IF_FAILED(recmap_dataset_read_nulls(nulls + parts.done, parts.part->dataset,
-                                                       parts.part->columns[column_index],
-                                                       parts.first, parts.count, error));
-        return RECMAP_OK;
-    }
-    return copy_nulls(nulls, dataset, column_index - 1, first, count, error);
+    static const struct column_reading reading = {RECMAP_TYPE_NONE, sizeof *nulls, copy_nulls};
+    return read_column(nulls, dataset, column_index, &reading, first, count, error);
 }
