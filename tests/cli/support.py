@@ -204,6 +204,11 @@ class CliTest(unittest.TestCase):
     def files(self):
         return sorted(os.listdir(self.folder))
 
+    def options(self, command):
+        """The options that the command takes, without dashes, and their arguments."""
+        lines = self.run_recmap(command, "--list-options").out.decode().splitlines()
+        return {name[2:]: argument for name, _, argument in (line.partition(" ") for line in lines)}
+
     def run_recmap(self, *arguments, **options):
         options.setdefault("stdout", subprocess.PIPE)
         options.setdefault("timeout", 120)

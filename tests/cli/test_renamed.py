@@ -42,6 +42,11 @@ class Renamed(CliTest):
             again = [re.sub(f"{old}(?=$|=)", now, word) for word in words]
             self.assertEqual((out, []), self.noted(*again))
 
+    def test_old_names_are_not_shown(self):
+        for command in ("annotate", "cat", "get", "index", "order"):
+            old = {"on-corrupt", "on", "missing", "world", "batch"}
+            self.assertEqual(old & set(self.options(command)), set(), command)
+
     def test_values(self):
         words = ["index", "a", "-o", "b.rmx", "--on-bad-record", "raise"]
         self.assertEqual(self.noted(*words)[1], [NOTE.format("raise", "error")])

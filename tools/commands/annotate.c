@@ -10,26 +10,6 @@
 #include "terminal/message.h"
 #include "terminal/progress_bar.h"
 
-enum {
-    OPTION_COLUMN = ARGS_LONG,
-    OPTION_DEFAULT,
-    OPTION_BY,
-    OPTION_DROP,
-    OPTION_RENAME,
-    OPTION_MISSING,
-    OPTION_UNMATCHED
-};
-
-static const struct option options[] = {{"column", required_argument, NULL, OPTION_COLUMN},
-                                        {"default", required_argument, NULL, OPTION_DEFAULT},
-                                        {"missing-values", required_argument, NULL, OPTION_MISSING},
-                                        {"by", required_argument, NULL, OPTION_BY},
-                                        {"unmatched", required_argument, NULL, OPTION_UNMATCHED},
-                                        {"drop", required_argument, NULL, OPTION_DROP},
-                                        {"rename", required_argument, NULL, OPTION_RENAME},
-                                        ARGS_SHARED_OPTIONS,
-                                        {NULL, 0, NULL, 0}};
-
 /* An option and its argument NAME=VALUE, which borrows from argv. */
 struct change {
     int option;
@@ -48,17 +28,12 @@ struct annotate_job {
 
 /* Parses NAME=VALUE in place: the first `=` becomes a NUL. */
 static int add_change(struct annotate_job *job, int option, char *argument) {
-    static const char *const forms[] = {
-        [OPTION_COLUMN - ARGS_LONG] = "--column needs NAME=FILE",
-        [OPTION_DEFAULT - ARGS_LONG] = "--default needs NAME=VALUE",
-        [OPTION_DROP - ARGS_LONG] = "--drop needs the name of a column",
-        [OPTION_RENAME - ARGS_LONG] = "--rename needs OLD=NEW",
-    };
     char *equals = option == OPTION_DROP ? NULL : strchr(argument, '=');
     bool needs_value = option == OPTION_COLUMN || option == OPTION_RENAME;
     if (!*argument || equals == argument || (option != OPTION_DROP && !equals) ||
         (needs_value && !equals[1]))
-        return args_usage_error(&job->args, "%s, not '%s'", forms[option - ARGS_LONG], argument);
+        return args_usage_error(&job->args, "%s needs %s, not '%s'", job->args.name,
+                                job->args.row->argument, argument);
     if (equals) *equals = 0;
     struct change *changes = realloc(job->changes, (job->change_count + 1) * sizeof *changes);
     if (!changes) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
@@ -67,37 +42,20 @@ static int add_change(struct annotate_job *job, int option, char *argument) {
     return 0;
 }
 
-static int set_key(struct annotate_job *job, const char *text) {
-    if (!strcmp(text, "id")) job->key = RECMAP_KEY_ID;
-    else if (!strcmp(text, "number")) job->key = RECMAP_KEY_NUMBER;
-    else return args_usage_error(&job->args, "invalid --by '%s': use id or number", text);
-    return 0;
-}
-
-static int set_missing(struct annotate_job *job, const char *text) {
-    job->has_missing = true;
-    if (!strcmp(text, "error")) job->refuses_missing = true;
-    else if (!strcmp(text, "null")) job->refuses_missing = false;
-    else
-        return args_usage_error(&job->args, "invalid --missing-values '%s': use error or null",
-                                text);
-    return 0;
-}
-
-static int set_unmatched(struct annotate_job *job, const char *text) {
-    job->has_unmatched = true;
-    if (!strcmp(text, "error")) job->ignores_unmatched = false;
-    else if (!strcmp(text, "ignore")) job->ignores_unmatched = true;
-    else return args_usage_error(&job->args, "invalid --unmatched '%s': use error or ignore", text);
-    return 0;
-}
-
 /* Applies an option and its argument. */
 static int set_option(struct annotate_job *job, int option, char *argument) {
-    if (option == OPTION_BY) return set_key(job, argument);
-    if (option == OPTION_MISSING) return set_missing(job, argument);
-    if (option == OPTION_UNMATCHED) return set_unmatched(job, argument);
-    return add_change(job, option, argument);
+    switch (option) {
+    case OPTION_BY: job->key = job->args.choice ? RECMAP_KEY_NUMBER : RECMAP_KEY_ID; return 0;
+    case OPTION_MISSING_VALUES:
+        job->has_missing = true;
+        job->refuses_missing = job->args.choice == 0;
+        return 0;
+    case OPTION_UNMATCHED:
+        job->has_unmatched = true;
+        job->ignores_unmatched = job->args.choice == 1;
+        return 0;
+    default: return add_change(job, option, argument);
+    }
 }
 
 static size_t count_changes(const struct annotate_job *job, int option) {
@@ -240,7 +198,7 @@ static int run_job(struct annotate_job *job) {
 
 static int run(int argc, char **argv) {
     struct annotate_job job = {.key = RECMAP_KEY_AUTO};
-    args_init(&job.args, &cmd_annotate, options, argc, argv);
+    args_init(&job.args, &cmd_annotate, argc, argv);
     int exit_status = run_job(&job);
     free(job.changes);
     return exit_status;
@@ -250,34 +208,7 @@ static const char help[] =
     "usage: recmap annotate [OPTION]... NAME.rmx\n"
     "\n"
     "Adds columns to an index, for example scores and labels that were computed later. No shard\n"
-    "is changed. Expressions of --where and lifted columns in Python read them.\n"
-    "\n"
-    "      --column NAME=FILE   add column NAME with the values of field NAME of a CSV, TSV or\n"
-    "                           JSON lines file (.csv, .tsv, .jsonl), whose field id or number\n"
-    "                           names the record; or with the values of an array (.npy), one for\n"
-    "                           each record; repeatable\n"
-    "      --default NAME=VALUE\n"
-    "                           the value of column NAME for records without a value; without\n"
-    "                           it, see --missing-values\n"
-    "      --missing-values error|null\n"
-    "                           a record without a value of a column without a default is an\n"
-    "                           error, or its value is null; default: null\n"
-    "      --by id|number       the field of FILE that names the record; default: id, if FILE\n"
-    "                           has it, else number\n"
-    "      --unmatched error|ignore\n"
-    "                           a row whose key no record has is an error (default), or left\n"
-    "                           out\n"
-    "      --drop NAME          remove a column; repeatable\n"
-    "      --rename OLD=NEW     rename a column; repeatable\n"
-    "      --access A           how to read shards, if ids repeat: map (default), read, direct or\n"
-    "                           auto\n"
-    "      --check C            what to verify in a record: data (default) or header\n"
-    "      --framing ./MY.so    load the custom framing of the shards\n"
-    "      --shards FOLDER      read the shards from FOLDER or URL, if the index was moved\n"
-    "      --storage K=V        an option for remote stores: endpoint, key, ...; repeatable\n"
-    "      --cache FOLDER       keep what is read from remote stores on the local disk\n"
-    "      --cache-size SIZE    its maximum size, such as 200GB; default: a tenth stays free\n"
-    "      --help               print this help\n";
+    "is changed. Expressions of --where and lifted columns in Python read them.\n";
 
 const struct command cmd_annotate = {"annotate", "add columns to an index, drop or rename them",
-                                     help, true, run};
+                                     help, run};

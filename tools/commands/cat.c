@@ -7,15 +7,6 @@
 #include "records/view_output.h"
 #include "terminal/interrupt.h"
 
-enum { OPTION_FORMAT = ARGS_LONG, OPTION_WHERE };
-
-static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-                                        {"format", required_argument, NULL, OPTION_FORMAT},
-                                        {"where", required_argument, NULL, OPTION_WHERE},
-                                        ARGS_SHARED_OPTIONS,
-                                        ARGS_SELECTION_OPTIONS,
-                                        {NULL, 0, NULL, 0}};
-
 struct cat_job {
     struct args args;
     const char *path; /* of the output; NULL: standard output */
@@ -26,13 +17,8 @@ struct cat_job {
 
 static int set_option(struct cat_job *job, int option) {
     switch (option) {
-    case 'o':
-        job->path = output_path(optarg);
-        return *optarg ? 0 : args_usage_error(&job->args, "-o needs a file name");
-    case OPTION_FORMAT:
-        if (output_format_parse(&job->format, optarg)) return 0;
-        return args_usage_error(&job->args,
-                                "invalid --format '%s': use raw, tfrecord, json or number", optarg);
+    case OPTION_OUTPUT: job->path = output_path(optarg); return 0;
+    case OPTION_FORMAT: job->format = (enum output_format)(OUTPUT_RAW + job->args.choice); return 0;
     case OPTION_WHERE: job->expression = optarg; return 0;
     default: return order_options_set(&job->order, &job->args, option);
     }
@@ -76,8 +62,8 @@ static int run_cat(const struct cat_job *job, struct view *view) {
  * first. The output must not be a file of the data set. */
 static int run(int argc, char **argv) {
     struct cat_job job = {.format = OUTPUT_DEFAULT};
-    args_init(&job.args, &cmd_cat, options, argc, argv);
-    order_options_init(&job.order, &job.args);
+    args_init(&job.args, &cmd_cat, argc, argv);
+    order_options_init(&job.order);
     for (int option; (option = args_next(&job.args)) != ARGS_END;) {
         if (option == ARGS_STOP) return job.args.exit_status;
         int exit_status = set_option(&job, option);
@@ -99,41 +85,6 @@ static int run(int argc, char **argv) {
 static const char help[] =
     "usage: recmap cat [OPTION]... NAME.rmx|NAME.rmv|SHARDS\n"
     "\n"
-    "Writes the records of a data set or selection, in their order or shuffled.\n" HELP_SHARDS "\n"
-    "      --where EXPRESSION    only records for which this is true; see 'recmap select --help'\n"
-    "      --shuffle             shuffle; the order depends only on the seed and the epoch\n"
-    "      --seed S              seed of the shuffle (default 0)\n"
-    "      --epoch E             epoch of the shuffle (default 0)\n"
-    "      --from POSITION       start at this position of the epoch (default 0)\n"
-    "      --count N             write at most N records\n"
-    "      --rank R              write only the share of this rank; needs --world-size\n"
-    "                            and --batch-size\n"
-    "      --world-size W        number of ranks\n"
-    "      --batch-size B        records per rank and step\n"
-    "      --last keep|drop|pad  what to do with a last step that is not full: share it evenly\n"
-    "                            (keep, the default), drop it, or fill it from the epoch's start\n"
-    "      --format F            raw: payloads, concatenated\n"
-    "                            tfrecord: a TFRecord file\n"
-    "                            json: one record per line, in protobuf's JSON mapping\n"
-    "                            number: record numbers; no data is read\n"
-    "                            default: raw to a file or pipe, a preview to a terminal\n"
-    "  -o, --output FILE         write to FILE, which appears when it is complete; default: -,\n"
-    "                            standard output\n"
-    "  -o, --output X.tfrecord   without --format: write a TFRecord file and its index X.rmx, "
-    "with\n"
-    "                            the ids, counts and lifted columns of the records\n"
-    "  -o, --output NAME@N       write N TFRecord files, NAME-00000-of-0000N and so on, of\n"
-    "                            consecutive records, and their index NAME.rmx; with N.tfrecord,\n"
-    "                            names end in .tfrecord; files whose names end in .gz or .zlib\n"
-    "                            are compressed\n"
-    "      --access A            how to read shards: map (default), read, direct or auto\n"
-    "      --check C             what to verify in a record: data (default) or header\n"
-    "      --framing ./MY.so     load the custom framing of the shards\n"
-    "      --index NAME.rmx      open a selection (.rmv) with this index, if it was moved\n"
-    "      --shards FOLDER       read the shards from FOLDER or URL, if the index was moved\n"
-    "      --storage KEY=VALUE   an option for remote stores: endpoint, key, ...; repeatable\n"
-    "      --cache FOLDER        keep what is read from remote stores on the local disk\n"
-    "      --cache-size SIZE     its maximum size, such as 200GB; default: a tenth stays free\n"
-    "      --help                print this help\n";
+    "Writes the records of a data set or selection, in their order or shuffled.\n" HELP_SHARDS;
 
-const struct command cmd_cat = {"cat", "write records in order", help, true, run};
+const struct command cmd_cat = {"cat", "write records in order", help, run};

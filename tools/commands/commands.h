@@ -4,7 +4,7 @@
 
 #include "terminal/args.h"
 
-/* For the help of a command that only reads. */
+/* The end of the help of a command that only reads. */
 #define HELP_SHARDS                                                                                \
     "SHARDS is a shard, a folder, a pattern in quotes, NAME@N, @LISTFILE or a URL: their\n"        \
     "index is used, and first built or extended if it lacks them; see 'recmap index'.\n"

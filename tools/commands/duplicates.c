@@ -12,14 +12,6 @@
 #include "terminal/message.h"
 #include "terminal/progress_bar.h"
 
-enum { OPTION_BY = ARGS_LONG };
-
-static const struct option options[] = {{"by", required_argument, NULL, OPTION_BY},
-                                        {"output", required_argument, NULL, 'o'},
-                                        ARGS_SHARED_OPTIONS,
-                                        ARGS_SELECTION_OPTIONS,
-                                        {NULL, 0, NULL, 0}};
-
 /* Prints POSITION <tab> POSITION of the first equal record, for each duplicate. */
 static void print_duplicates(const uint64_t *firsts, uint64_t count) {
     for (uint64_t i = 0; i < count; i++)
@@ -70,14 +62,13 @@ static int run_duplicates(struct view *view, const char *subject, const char *pa
 static int run(int argc, char **argv) {
     struct args args;
     const char *subject = "content", *path = NULL;
-    args_init(&args, &cmd_duplicates, options, argc, argv);
+    args_init(&args, &cmd_duplicates, argc, argv);
     for (int option; (option = args_next(&args)) != ARGS_END;) {
         if (option == ARGS_STOP) return args.exit_status;
         if (option == OPTION_BY) subject = optarg;
         else path = optarg;
     }
     if (!*subject) return args_usage_error(&args, "--by needs id, content or a feature");
-    if (path && !*path) return args_usage_error(&args, "-o needs a file name");
     if (path && !view_output_is_selection(path))
         return args_usage_error(&args, "-o needs a name that ends in .rmv, not '%s'", path);
     if (args.operand_count > 1) return args_usage_error(&args, "only one index can be given");
@@ -94,20 +85,7 @@ static const char help[] =
     "\n"
     "Prints NUMBER <tab> FIRST for each record that equals an earlier one: its number, and that\n"
     "of the first equal record. In a selection (NAME.rmv), numbers are positions. With -o, writes\n"
-    "a selection without the duplicates instead.\n" HELP_SHARDS "\n"
-    "      --by content       compare payloads (default); 128-bit hashes are compared\n"
-    "      --by id            compare ids; reads only records whose ids may repeat\n"
-    "      --by FEATURE       compare the values of a feature; records without it equal none\n"
-    "  -o, --output NAME.rmv  write to this file, which appears when it is complete\n"
-    "      --access A         how to read shards: map (default), read, direct or auto\n"
-    "      --check C          what to verify in a record: data (default) or header\n"
-    "      --framing ./MY.so  load the custom framing of the shards\n"
-    "      --index NAME.rmx   open a selection (.rmv) with this index, if it was moved\n"
-    "      --shards FOLDER    read the shards from FOLDER or URL, if the index was moved\n"
-    "      --storage K=V      an option for remote stores: endpoint, key, ...; repeatable\n"
-    "      --cache FOLDER     keep what is read from remote stores on the local disk\n"
-    "      --cache-size SIZE  its maximum size, such as 200GB; default: a tenth stays free\n"
-    "      --help             print this help\n";
+    "a selection without the duplicates instead.\n" HELP_SHARDS;
 
 const struct command cmd_duplicates = {"duplicates", "find records that equal earlier ones", help,
-                                       true, run};
+                                       run};

@@ -15,14 +15,8 @@
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
 
-enum { OPTION_TO = ARGS_LONG };
-
 /* Bytes of a TFRecord frame in addition to its payload. */
 enum { FRAME_OVERHEAD = 16 };
-
-static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-                                        {"to", required_argument, NULL, OPTION_TO},
-                                        {NULL, 0, NULL, 0}};
 
 static const char *base_name(const char *path) {
     const char *slash = strrchr(path, '/');
@@ -255,15 +249,15 @@ static int export_shards(const struct view *view, const char *folder) {
 
 static int run(int argc, char **argv) {
     struct args args;
-    const char *folder = NULL, *form = NULL;
-    args_init(&args, &cmd_export, options, argc, argv);
+    const char *folder = NULL;
+    bool has_form = false;
+    args_init(&args, &cmd_export, argc, argv);
     for (int option; (option = args_next(&args)) != ARGS_END;) {
         if (option == ARGS_STOP) return args.exit_status;
-        if (option == 'o') folder = optarg;
-        else form = optarg;
+        if (option == OPTION_OUTPUT) folder = optarg;
+        else has_form = true;
     }
-    if (folder && !*folder) return args_usage_error(&args, "-o needs a folder name");
-    if (!form || strcmp(form, "idx")) return args_usage_error(&args, "--to idx is required");
+    if (!has_form) return args_usage_error(&args, "--to idx is required");
     if (args.operand_count > 1) return args_usage_error(&args, "only one index can be given");
     struct view view;
     int exit_status = view_open(&view, &args);
@@ -277,10 +271,6 @@ static const char help[] =
     "\n"
     "Writes a text index for each shard, in the format of DALI's tfrecord2idx: a file SHARD.idx\n"
     "with one line, OFFSET SIZE, per record. Shards must be uncompressed TFRecord "
-    "files.\n" HELP_SHARDS "\n"
-    "      --to idx           output format (required)\n"
-    "  -o, --output FOLDER    write to FOLDER, created if needed; default: beside the shards,\n"
-    "                         if they are below the folder of NAME.rmx\n"
-    "      --help             print this help\n";
+    "files.\n" HELP_SHARDS;
 
-const struct command cmd_export = {"export", "write text indexes of the shards", help, false, run};
+const struct command cmd_export = {"export", "write text indexes of the shards", help, run};

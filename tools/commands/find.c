@@ -10,9 +10,6 @@
 #include "records/find_id.h"
 #include "terminal/message.h"
 
-static const struct option options[] = {
-    ARGS_SHARED_OPTIONS, ARGS_SELECTION_OPTIONS, {NULL, 0, NULL, 0}};
-
 /* On a terminal, control characters of the id are escaped; a pipe or file gets the id unchanged. */
 static void print_match(const char *id, uint64_t number) {
     if (isatty(STDOUT_FILENO) == 1) print_readable(stdout, id, strlen(id));
@@ -43,7 +40,7 @@ static int find_operands(struct view *view, const struct args *args) {
 
 static int run(int argc, char **argv) {
     struct args args;
-    args_init(&args, &cmd_find, options, argc, argv);
+    args_init(&args, &cmd_find, argc, argv);
     for (int option; (option = args_next(&args)) != ARGS_END;)
         if (option == ARGS_STOP) return args.exit_status;
     if (args.operand_count == 1) return args_usage_error(&args, "no id given");
@@ -60,16 +57,6 @@ static const char help[] =
     "Prints ID <tab> NUMBER for each record that has the ID. The index must have been built\n"
     "with --id. An ID is compared as bytes first, then, if no record has it and it is a decimal\n"
     "integer, as an int64. The exit status is 1 if an ID was not found. In a selection, NUMBER is\n"
-    "the position in it, as for get.\n" HELP_SHARDS "\n"
-    "      --access A         how to read shards: map (default), read, direct or auto\n"
-    "      --check C          what to verify in a record: data (default) or header\n"
-    "      --framing ./MY.so  load the custom framing of the shards\n"
-    "      --index NAME.rmx   open a selection (.rmv) with this index, if it was moved\n"
-    "      --shards FOLDER    read the shards from FOLDER or URL, if the index was moved\n"
-    "      --storage K=V      an option for remote stores: endpoint, key, ...; repeatable\n"
-    "      --cache FOLDER     keep what is read from remote stores on the local disk\n"
-    "      --cache-size SIZE  its maximum size, such as 200GB; default: a tenth stays free\n"
-    "      --help             print this help\n"
-    "      --                 end of options: the next ID may begin with a dash\n";
+    "the position in it, as for get. Write -- before an ID that begins with a dash.\n" HELP_SHARDS;
 
-const struct command cmd_find = {"find", "find record numbers by id", help, true, run};
+const struct command cmd_find = {"find", "find record numbers by id", help, run};

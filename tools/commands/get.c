@@ -12,17 +12,6 @@
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
 
-enum { OPTION_FORMAT = ARGS_LONG, OPTION_FEATURE, OPTION_FROM, OPTION_BY };
-
-static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-                                        {"format", required_argument, NULL, OPTION_FORMAT},
-                                        {"feature", required_argument, NULL, OPTION_FEATURE},
-                                        {"from", required_argument, NULL, OPTION_FROM},
-                                        {"by", required_argument, NULL, OPTION_BY},
-                                        ARGS_SHARED_OPTIONS,
-                                        ARGS_SELECTION_OPTIONS,
-                                        {NULL, 0, NULL, 0}};
-
 struct get_job {
     struct args args;
     const char *path; /* of the output; NULL: standard output */
@@ -120,27 +109,19 @@ static int run_get(struct get_job *job) {
     return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
 }
 
-static int set_option(struct get_job *job, int option) {
+static void set_option(struct get_job *job, int option) {
     switch (option) {
-    case 'o': job->path = output_path(optarg); break;
+    case OPTION_OUTPUT: job->path = output_path(optarg); break;
     case OPTION_FEATURE: job->feature = optarg; break;
     case OPTION_FROM: job->list_path = optarg; break;
-    case OPTION_BY:
-        job->by_id = !strcmp(optarg, "id");
-        if (job->by_id || !strcmp(optarg, "number")) break;
-        return args_usage_error(&job->args, "invalid --by '%s': use number or id", optarg);
-    default:
-        if (output_format_parse(&job->format, optarg)) break;
-        return args_usage_error(&job->args,
-                                "invalid --format '%s': use raw, tfrecord, json or number", optarg);
+    case OPTION_BY: job->by_id = job->args.choice == 1; break;
+    default: job->format = (enum output_format)(OUTPUT_RAW + job->args.choice); break;
     }
-    return 0;
 }
 
 /* Checks the options, and reads the numbers among the operands, before the index is opened. */
 static int check_options(struct get_job *job) {
     const struct args *args = &job->args;
-    if (job->path && !*job->path) return args_usage_error(args, "-o needs a file name");
     if (job->feature && !*job->feature) return args_usage_error(args, "--feature needs a name");
     if (job->feature && job->format != OUTPUT_DEFAULT && job->format != OUTPUT_RAW)
         return args_usage_error(args, "--feature writes values: it can only have --format raw");
@@ -152,11 +133,10 @@ static int check_options(struct get_job *job) {
 
 static int run(int argc, char **argv) {
     struct get_job job = {.format = OUTPUT_DEFAULT};
-    args_init(&job.args, &cmd_get, options, argc, argv);
+    args_init(&job.args, &cmd_get, argc, argv);
     for (int option; (option = args_next(&job.args)) != ARGS_END;) {
         if (option == ARGS_STOP) return job.args.exit_status;
-        int exit_status = set_option(&job, option);
-        if (exit_status) return exit_status;
+        set_option(&job, option);
     }
     int exit_status = check_options(&job);
     if (!exit_status && !job.feature)
@@ -172,32 +152,6 @@ static const char help[] =
     "\n"
     "Writes the records with these numbers, in this order. The first record has number 0.\n"
     "5:20 means records 5 to 19, as in Python, or those of them that exist. In a selection\n"
-    "(NAME.rmv), numbers are positions.\n" HELP_SHARDS "\n"
-    "      --by number|id     what operands and lines of a file are (default number)\n"
-    "      --from FILE        also the records that FILE names, one to a line; - is standard "
-    "input\n"
-    "      --feature NAME     write only the values of this feature: bytes as they are, numbers "
-    "as\n"
-    "                         text, one line per record\n"
-    "      --format F         raw: payloads, concatenated\n"
-    "                         tfrecord: a TFRecord file\n"
-    "                         json: one record per line, in protobuf's JSON mapping\n"
-    "                         number: record numbers\n"
-    "                         default: raw to a file or pipe, a preview to a terminal\n"
-    "  -o, --output FILE      write to FILE, which appears when it is complete; default: -,\n"
-    "                         standard output\n"
-    "  -o, --output X.tfrecord\n"
-    "                         without --format: write a TFRecord file and its index X.rmx, with\n"
-    "                         the ids, counts and lifted columns of the records\n"
-    "  -o, --output NAME@N    write N TFRecord files and their index NAME.rmx; see 'recmap cat'\n"
-    "      --access A         how to read shards: map (default), read, direct or auto\n"
-    "      --check C          what to verify in a record: data (default) or header\n"
-    "      --framing ./MY.so  load the custom framing of the shards\n"
-    "      --index NAME.rmx   open a selection (.rmv) with this index, if it was moved\n"
-    "      --shards FOLDER    read the shards from FOLDER or URL, if the index was moved\n"
-    "      --storage K=V      an option for remote stores: endpoint, key, ...; repeatable\n"
-    "      --cache FOLDER     keep what is read from remote stores on the local disk\n"
-    "      --cache-size SIZE  its maximum size, such as 200GB; default: a tenth stays free\n"
-    "      --help             print this help\n";
+    "(NAME.rmv), numbers are positions.\n" HELP_SHARDS;
 
-const struct command cmd_get = {"get", "write records by number", help, true, run};
+const struct command cmd_get = {"get", "write records by number", help, run};

@@ -17,12 +17,6 @@
 #include "terminal/message.h"
 #include "terminal/progress_bar.h"
 
-enum { OPTION_FORMAT = ARGS_LONG };
-
-static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-                                        {"format", required_argument, NULL, OPTION_FORMAT},
-                                        {NULL, 0, NULL, 0}};
-
 struct import_job {
     struct args args;
     const char *path; /* or NULL: stdout */
@@ -166,22 +160,12 @@ static int check_output(const struct import_job *job) {
     return 0;
 }
 
-static int set_option(struct import_job *job, int option) {
-    if (option == OPTION_FORMAT)
-        return strcmp(optarg, "json")
-                   ? args_usage_error(&job->args, "invalid --format '%s': use json", optarg)
-                   : 0;
-    job->path = output_path(optarg);
-    return *optarg ? 0 : args_usage_error(&job->args, "-o needs a file name");
-}
-
 static int run(int argc, char **argv) {
     struct import_job job = {.path = NULL};
-    args_init(&job.args, &cmd_import, options, argc, argv);
+    args_init(&job.args, &cmd_import, argc, argv);
     for (int option; (option = args_next(&job.args)) != ARGS_END;) {
         if (option == ARGS_STOP) return job.args.exit_status;
-        int exit_status = set_option(&job, option);
-        if (exit_status) return exit_status;
+        if (option == OPTION_OUTPUT) job.path = output_path(optarg);
     }
     int exit_status = check_output(&job);
     return exit_status ? exit_status : run_import(&job);
@@ -191,13 +175,6 @@ static const char help[] =
     "usage: recmap import [OPTION]... [FILE]...\n"
     "\n"
     "Reads records as JSON, one per line, as 'recmap cat --format json' writes them, and writes\n"
-    "a TFRecord file. Without FILE, or if FILE is -, reads standard input.\n"
-    "\n"
-    "      --format json      input format (the only one): protobuf's JSON mapping of tf.Example\n"
-    "                         or tf.SequenceExample, or {\"base64\": \"...\"} for any bytes\n"
-    "  -o, --output FILE      write to FILE, which appears when it is complete; default: -,\n"
-    "                         standard output\n"
-    "      --help             print this help\n";
+    "a TFRecord file. Without FILE, or if FILE is -, reads standard input.\n";
 
-const struct command cmd_import = {"import", "write a TFRecord file of JSON records", help, false,
-                                   run};
+const struct command cmd_import = {"import", "write a TFRecord file of JSON records", help, run};

@@ -17,23 +17,6 @@
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
 #include "terminal/progress_bar.h"
-#include "terminal/renamed.h"
-
-enum {
-    OPTION_ID = ARGS_LONG,
-    OPTION_LIFT,
-    OPTION_COUNT,
-    OPTION_THREADS,
-    OPTION_ON_BAD_RECORD,
-    OPTION_APPEND,
-    OPTION_FRAMING,
-    OPTION_COMPRESSION,
-    OPTION_FROM_IDX,
-    OPTION_MEMORY_LIMIT,
-    OPTION_MISSING,
-    OPTION_SPLIT,
-    OPTION_SETS
-};
 
 enum { PATH_SIZE = 4096, THREADS_MAX = 4096 };
 
@@ -53,25 +36,6 @@ struct index_job {
     struct inherited appended; /* the index that --append adds to */
     struct progress_bar progress;
 };
-
-static const struct option options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"id", required_argument, NULL, OPTION_ID},
-    {"lift", required_argument, NULL, OPTION_LIFT},
-    {"missing-values", required_argument, NULL, OPTION_MISSING},
-    {"count", required_argument, NULL, OPTION_COUNT},
-    {"threads", required_argument, NULL, OPTION_THREADS},
-    {"on-bad-record", required_argument, NULL, OPTION_ON_BAD_RECORD},
-    {"from-idx", required_argument, NULL, OPTION_FROM_IDX},
-    {"append", no_argument, NULL, OPTION_APPEND},
-    {"framing", required_argument, NULL, OPTION_FRAMING},
-    {"compression", required_argument, NULL, OPTION_COMPRESSION},
-    {"memory-limit", required_argument, NULL, OPTION_MEMORY_LIMIT},
-    {"split", required_argument, NULL, OPTION_SPLIT},
-    {"sets", required_argument, NULL, OPTION_SETS},
-    {"access", required_argument, NULL, ARGS_ACCESS},
-    {"storage", required_argument, NULL, ARGS_STORAGE},
-    {NULL, 0, NULL, 0}};
 
 static int set_id(struct index_job *job, const char *name) {
     if (!*name) return args_usage_error(&job->args, "--id needs a feature name");
@@ -117,15 +81,6 @@ static int add_counted(struct index_job *job, char *argument) {
     return 0;
 }
 
-static int set_missing(struct index_job *job, const char *text) {
-    if (!strcmp(text, "error")) job->missing_is_null = false;
-    else if (!strcmp(text, "null")) job->missing_is_null = true;
-    else
-        return args_usage_error(&job->args, "invalid --missing-values '%s': use error or null",
-                                text);
-    return 0;
-}
-
 /* Lets the features that are lifted without a default be null: those of the options, or of the
  * index that is appended to. */
 static void set_nullable(struct index_job *job) {
@@ -142,32 +97,11 @@ static int check_missing(const struct index_job *job) {
                                    "without a lifted feature");
 }
 
-static int set_threads(struct index_job *job, const char *text) {
-    uint64_t count;
-    if (!args_number(&job->args, "--threads", text, THREADS_MAX, &count)) return 2;
+static int set_threads(struct index_job *job) {
+    uint64_t count = 0;
+    int exit_status = args_option_number(&job->args, THREADS_MAX, &count);
     job->options.thread_count = (unsigned)count;
-    return 0;
-}
-
-static int set_memory_limit(struct index_job *job, const char *text) {
-    return args_size(&job->args, "--memory-limit", text, &job->options.memory_limit) ? 0 : 2;
-}
-
-static int set_on_bad_record(struct index_job *job, const char *text) {
-    text = renamed_value(text);
-    if (!strcmp(text, "error")) job->options.on_bad_record = RECMAP_ON_BAD_RECORD_ERROR;
-    else if (!strcmp(text, "skip")) job->options.on_bad_record = RECMAP_ON_BAD_RECORD_SKIP;
-    else
-        return args_usage_error(&job->args, "invalid --on-bad-record '%s': use error or skip",
-                                text);
-    return 0;
-}
-
-static int set_sets(struct index_job *job, const char *text) {
-    if (!strcmp(text, "error")) job->sets = RECMAP_SETS_ERROR;
-    else if (!strcmp(text, "all")) job->sets = RECMAP_SETS_ALL;
-    else return args_usage_error(&job->args, "invalid --sets '%s': use error or all", text);
-    return 0;
+    return exit_status;
 }
 
 /* A text with a slash is the path of a shared object; any other is the name of a framing. */
@@ -177,34 +111,22 @@ static int set_framing(struct index_job *job, const char *text) {
     return 0;
 }
 
-static int set_compression(struct index_job *job, const char *text) {
-    static const char *const names[] = {"auto", "none", "gzip", "zlib"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(text, names[i])) continue;
-        job->options.compression = (recmap_compression)i;
-        return 0;
-    }
-    return args_usage_error(&job->args, "invalid --compression '%s': use auto, none, gzip or zlib",
-                            text);
-}
-
 static int set_option(struct index_job *job, int option) {
+    int choice = job->args.choice;
     switch (option) {
-    case 'o':
-        job->path = optarg;
-        return *optarg ? 0 : args_usage_error(&job->args, "-o needs a file name");
+    case OPTION_OUTPUT: job->path = optarg; return 0;
     case OPTION_ID: return set_id(job, optarg);
     case OPTION_LIFT: return add_lift(job, optarg);
-    case OPTION_MISSING: return set_missing(job, optarg);
+    case OPTION_MISSING_VALUES: job->missing_is_null = choice == 1; return 0;
     case OPTION_COUNT: return add_counted(job, optarg);
-    case OPTION_THREADS: return set_threads(job, optarg);
-    case OPTION_ON_BAD_RECORD: return set_on_bad_record(job, optarg);
-    case OPTION_MEMORY_LIMIT: return set_memory_limit(job, optarg);
+    case OPTION_THREADS: return set_threads(job);
+    case OPTION_ON_BAD_RECORD: job->options.on_bad_record = (recmap_on_bad_record)choice; return 0;
+    case OPTION_MEMORY_LIMIT: return args_option_size(&job->args, &job->options.memory_limit);
     case OPTION_FRAMING: return set_framing(job, optarg);
     case OPTION_FROM_IDX: job->options.text_index_folder = optarg; return 0;
-    case OPTION_COMPRESSION: return set_compression(job, optarg);
+    case OPTION_COMPRESSION: job->options.compression = (recmap_compression)choice; return 0;
     case OPTION_SPLIT: job->split = optarg; return 0;
-    case OPTION_SETS: return set_sets(job, optarg);
+    case OPTION_SETS: job->sets = (recmap_sets)choice; return 0;
     default: job->appends = true; return 0;
     }
 }
@@ -424,7 +346,7 @@ static int run_job(struct index_job *job) {
         if (option == ARGS_STOP) return job->args.exit_status;
         int exit_status = set_option(job, option);
         if (exit_status) return exit_status;
-        job->only_lifts &= option == OPTION_LIFT || option == OPTION_MISSING;
+        job->only_lifts &= option == OPTION_LIFT || option == OPTION_MISSING_VALUES;
     }
     if (names_index(job)) {
         if (job->missing_is_null) set_nullable(job);
@@ -445,7 +367,7 @@ static int run_job(struct index_job *job) {
 
 static int run(int argc, char **argv) {
     struct index_job job = {.options = RECMAP_INDEX_OPTIONS_INIT};
-    args_init(&job.args, &cmd_index, options, argc, argv);
+    args_init(&job.args, &cmd_index, argc, argv);
     int exit_status = run_job(&job);
     inherited_close(&job.appended);
     recmap_shards_destroy(job.shards);
@@ -463,51 +385,6 @@ static const char help[] =
     "of a glob or folder are sorted naturally (part-2 before part-10). Subfolders are only\n"
     "searched for a pattern with **, such as 'data/**/*.tfrecord'. train@2.gz means\n"
     "train-00000-of-00002.gz and train-00001-of-00002.gz. The second form adds lifted columns to\n"
-    "an index, and reads its records once.\n"
-    "\n"
-    "  -o, --output NAME.rmx    the index; default: next to the first shard (in the current\n"
-    "                           folder if that is a URL), named after the set of shards\n"
-    "                           (train-00000-of-00004.tfrecord and so on: train.rmx)\n"
-    "      --split NAME         take the shards of a split: those of sets and files whose names\n"
-    "                           are NAME, or end in -NAME, _NAME or .NAME\n"
-    "      --sets error|all     several sets in a folder, such as train and test, are an error\n"
-    "                           (default), or are joined\n"
-    "      --id FEATURE         make records findable by this bytes or int64 feature, which is an\n"
-    "                           error if no record has it, or a warning with -o: the index may\n"
-    "                           be a part for 'recmap merge'\n"
-    "      --lift FEATURE[=DEFAULT]\n"
-    "                           copy this feature (one value per record) into a column of the\n"
-    "                           index; a record without it gets DEFAULT, or see --missing-values\n"
-    "      --missing-values error|null\n"
-    "                           a record without a lifted feature that has no default is an\n"
-    "                           error (default), or has a null\n"
-    "      --count FEATURE[:DTYPE]\n"
-    "                           count the elements of this feature in each record, for rows of\n"
-    "                           tokens or steps: the values of a feature, or the steps of a\n"
-    "                           feature list; with DTYPE (uint16, ...), the numbers of that\n"
-    "                           type in its value of bytes; a record without it counts 0\n"
-    "      --access read        read the shards instead of mapping them\n"
-    "      --threads N          number of threads; 0 (default): one per core, for URLs at least 4\n"
-    "      --on-bad-record error|skip\n"
-    "                           raise (default): stop at the first damaged record\n"
-    "                           skip: index the good records and list the damage in the index\n"
-    "      --framing F          how records are stored in the files:\n"
-    "                           auto, tfrecord: TFRecord (default)\n"
-    "                           ofrecord: OFRecord of OneFlow\n"
-    "                           lines: one record per line, ended by LF or CR LF\n"
-    "                           tar: archives of WebDataset, one record per sample\n"
-    "                           fixed:HEADER,RECORD,FOOTER: records of RECORD bytes, after\n"
-    "                           HEADER and before FOOTER bytes per file\n"
-    "                           ./PLUGIN.so: a custom framing (see recmap/framing.h)\n"
-    "      --compression C      auto (default: detect by content), none, gzip or zlib\n"
-    "      --from-idx FOLDER    read record offsets from text indexes in FOLDER (NAME.idx, as\n"
-    "                           DALI's tfrecord2idx writes them); verifies headers but not data\n"
-    "      --memory-limit SIZE  upper bound on the memory for one compressed shard (64MiB, 1GB);\n"
-    "                           default: a limit that follows the size of the file\n"
-    "      --storage KEY=VALUE  an option for remote stores: endpoint, region, key, secret,\n"
-    "                           anonymous, ...; repeatable\n"
-    "      --append             add shards to an existing index, with its ids, columns and\n"
-    "                           counts; existing records keep their numbers\n"
-    "      --help               print this help\n";
+    "an index, and reads its records once.\n";
 
-const struct command cmd_index = {"index", "build an index of TFRecord files", help, false, run};
+const struct command cmd_index = {"index", "build an index of TFRecord files", help, run};

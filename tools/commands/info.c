@@ -11,19 +11,10 @@
 #include "records/view.h"
 #include "terminal/message.h"
 
-enum { OPTION_SHARDS = ARGS_LONG, OPTION_JSON, OPTION_BATCH };
-
 enum { BATCH_DEFAULT = 256, BATCH_MAX = 1 << 20 };
 
 /* Keeps the text output short; --json lists all damage. */
 enum { DAMAGE_SHOWN_MAX = 20 };
-
-static const struct option options[] = {{"shards", no_argument, NULL, OPTION_SHARDS},
-                                        {"json", no_argument, NULL, OPTION_JSON},
-                                        {"batch-size", required_argument, NULL, OPTION_BATCH},
-                                        ARGS_INDEX_OPTIONS,
-                                        ARGS_SELECTION_OPTIONS,
-                                        {NULL, 0, NULL, 0}};
 
 /* Prints the fixed lines. The labels are padded by hand to a column of 13 characters. */
 static void print_totals(const char *path, const recmap_dataset_info *info) {
@@ -227,8 +218,7 @@ static int read_options(struct info_request *request, struct args *args) {
         if (option == ARGS_STOP) return args->exit_status;
         if (option == OPTION_SHARDS) request->with_shards = true;
         else if (option == OPTION_JSON) request->as_json = true;
-        else if (!args_number(args, "--batch-size", optarg, BATCH_MAX, &request->batch_size))
-            return 2;
+        else if (args_option_number(args, BATCH_MAX, &request->batch_size)) return 2;
     }
     if (!request->batch_size) return args_usage_error(args, "--batch-size must be at least 1");
     if (args->operand_count > 1) return args_usage_error(args, "only one index can be given");
@@ -238,7 +228,7 @@ static int read_options(struct info_request *request, struct args *args) {
 static int run(int argc, char **argv) {
     struct args args;
     struct info_request request = {.batch_size = BATCH_DEFAULT};
-    args_init(&args, &cmd_info, options, argc, argv);
+    args_init(&args, &cmd_info, argc, argv);
     int exit_status = read_options(&request, &args);
     if (exit_status != ARGS_END) return exit_status;
     struct view view;
@@ -260,15 +250,6 @@ static const char help[] =
     "\n"
     "Describes an index: records, shards, bytes, ids, columns, counts, damage. No shard is read.\n"
     "For a selection, also how many records it has. For shards in a remote store, also how many\n"
-    "requests an epoch makes, by its order.\n" HELP_SHARDS "\n"
-    "      --shards           also list the shards: first record, records, bytes, path\n"
-    "      --json             print one JSON document\n"
-    "      --batch-size B     requests: the records of a batch; default: 256\n"
-    "      --framing ./MY.so  load the custom framing of the shards\n"
-    "      --index NAME.rmx   open a selection (.rmv) with this index, if it was moved\n"
-    "      --storage K=V      for an index in a remote store: endpoint, key, ...; repeatable\n"
-    "      --cache FOLDER     keep such an index on the local disk, for the next time\n"
-    "      --cache-size SIZE  its maximum size, such as 200GB; default: a tenth stays free\n"
-    "      --help             print this help\n";
+    "requests an epoch makes, by its order.\n" HELP_SHARDS;
 
-const struct command cmd_info = {"info", "describe an index", help, false, run};
+const struct command cmd_info = {"info", "describe an index", help, run};

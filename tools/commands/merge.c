@@ -25,10 +25,6 @@ struct merge_job {
     struct progress_bar progress;
 };
 
-static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-                                        {"framing", required_argument, NULL, ARGS_FRAMING},
-                                        {NULL, 0, NULL, 0}};
-
 /* The merged index replaces the file at its path, so that file must not be one of the parts. */
 static int check_path(const struct merge_job *job) {
     struct stat target;
@@ -109,10 +105,9 @@ static int run_merge(struct merge_job *job) {
 
 static int run(int argc, char **argv) {
     struct merge_job job = {.options = RECMAP_INDEX_OPTIONS_INIT};
-    args_init(&job.args, &cmd_merge, options, argc, argv);
+    args_init(&job.args, &cmd_merge, argc, argv);
     for (int option; (option = args_next(&job.args)) != ARGS_END;) {
         if (option == ARGS_STOP) return job.args.exit_status;
-        if (!*optarg) return args_usage_error(&job.args, "-o needs a file name");
         job.path = optarg;
     }
     if (!job.path) return args_usage_error(&job.args, "no output given (-o NAME.rmx)");
@@ -128,13 +123,7 @@ static const char help[] =
     "\n"
     "Merges the indexes of parts of a data set, in this order. The result is byte for byte the\n"
     "index that 'recmap index' builds from all their shards. No shard is read, so each machine\n"
-    "can index its own shards. Parts must have the same ids and columns, and no common shard. "
-    "Some\n"
-    "parts may lack ids, but not all.\n"
-    "\n"
-    "  -o, --output NAME.rmx    the merged index (required); must not be one of the parts\n"
-    "      --framing ./MY.so    load the custom framing of the shards\n"
-    "      --help               print this help\n";
+    "can index its own shards. Parts must have the same ids and columns, and no common shard.\n"
+    "Some parts may lack ids, but not all.\n";
 
-const struct command cmd_merge = {"merge", "merge indexes of parts of a data set", help, false,
-                                  run};
+const struct command cmd_merge = {"merge", "merge indexes of parts of a data set", help, run};

@@ -11,16 +11,6 @@
 #include "records/view.h"
 #include "terminal/message.h"
 
-enum { OPTION_POSITION_OF = ARGS_LONG, OPTION_JSON, OPTION_DESCRIBE };
-
-static const struct option options[] = {
-    {"position-of", required_argument, NULL, OPTION_POSITION_OF},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"describe", no_argument, NULL, OPTION_DESCRIBE},
-    ARGS_INDEX_OPTIONS,
-    ARGS_SELECTION_OPTIONS,
-    {NULL, 0, NULL, 0}};
-
 struct order_job {
     struct args args;
     struct order_options order;
@@ -32,15 +22,16 @@ struct order_job {
 };
 
 static int set_option(struct order_job *job, int option) {
-    if (option == OPTION_JSON) job->is_json = true;
-    else if (option == OPTION_DESCRIBE) job->is_description = true;
-    else if (option >= ROW_OPTIONS_FIRST && option < ROW_OPTIONS_END)
-        return row_options_set(&job->rows, &job->args, option);
-    else if (option != OPTION_POSITION_OF)
-        return order_options_set(&job->order, &job->args, option);
-    else job->asks_position = true;
-    if (option != OPTION_POSITION_OF) return 0;
-    return args_number(&job->args, "--position-of", optarg, UINT64_MAX, &job->number) ? 0 : 2;
+    switch (option) {
+    case OPTION_JSON: job->is_json = true; return 0;
+    case OPTION_DESCRIBE: job->is_description = true; return 0;
+    case OPTION_POSITION_OF:
+        job->asks_position = true;
+        return args_option_number(&job->args, UINT64_MAX, &job->number);
+    default: break;
+    }
+    return row_options_has(option) ? row_options_set(&job->rows, &job->args, option)
+                                   : order_options_set(&job->order, &job->args, option);
 }
 
 /* Options that ask for something else than the numbers or rows of a part of the epoch. */
@@ -165,9 +156,9 @@ static int run_order(const struct order_job *job) {
 
 static int run(int argc, char **argv) {
     struct order_job job = {.asks_position = false};
-    args_init(&job.args, &cmd_order, options, argc, argv);
-    order_options_init(&job.order, &job.args);
-    row_options_init(&job.rows, &job.args);
+    args_init(&job.args, &cmd_order, argc, argv);
+    order_options_init(&job.order);
+    row_options_init(&job.rows);
     for (int option; (option = args_next(&job.args)) != ARGS_END;) {
         if (option == ARGS_STOP) return job.args.exit_status;
         int exit_status = set_option(&job, option);
@@ -185,41 +176,7 @@ static const char help[] =
     "Prints the record numbers of an epoch in order, one per line; or its rows of tokens or "
     "windows\n"
     "of episodes, each as the pieces RECORD:FIRST:COUNT of which it consists. No shard is read.\n"
-    "In a selection, numbers are positions in it, as for get.\n" HELP_SHARDS "\n"
-    "      --shuffle             shuffle; the order depends only on the seed and the epoch\n"
-    "      --seed S              seed of the shuffle (default 0)\n"
-    "      --epoch E             epoch of the shuffle (default 0)\n"
-    "      --from POSITION       start at this position of the epoch (default 0)\n"
-    "      --count N             print at most N numbers or rows\n"
-    "      --rank R              print only the share of this rank; needs --world-size\n"
-    "                            and --batch-size\n"
-    "      --world-size W        number of ranks\n"
-    "      --batch-size B        records or rows per rank and step\n"
-    "      --last keep|drop|pad  what to do with a last step that is not full: share it evenly\n"
-    "                            (keep, the default), drop it, or fill it from the epoch's start\n"
-    "      --position-of NUMBER  print the position of the record with this number\n"
-    "      --describe            print the description of the order, which states contain\n"
-    "      --framing ./MY.so     load the custom framing of the shards\n"
-    "      --index NAME.rmx      open a selection (.rmv) with this index, if it was moved\n"
-    "      --storage K=V         for an index in a remote store: endpoint, key, ...; repeatable\n"
-    "      --cache FOLDER        keep such an index on the local disk, for the next time\n"
-    "      --cache-size SIZE     its maximum size, such as 200GB; default: a tenth stays free\n"
-    "      --help                print this help\n"
-    "\n"
-    "Rows, from the element counts of an index made with --count; always shuffled:\n"
-    "      --chunked SIZE        join the documents and cut them into rows of SIZE elements\n"
-    "      --packed SIZE         pack documents into rows of at most SIZE elements\n"
-    "      --windows SIZE        every stretch of SIZE elements of a record\n"
-    "      --feature NAME        the counted feature (default: the only one)\n"
-    "      --json                print JSON lines: position, number and pieces of each row\n"
-    "      --add N               elements added to each document (chunked, packed)\n"
-    "      --overlap N           elements of the next row that a row also has (chunked)\n"
-    "      --documents shuffled|stored   order in which documents are joined (chunked)\n"
-    "      --tail drop|pad       what to do with elements that do not fill a row (chunked)\n"
-    "      --long split|truncate|drop    what to do with documents longer than a row (packed)\n"
-    "      --group N             documents packed together (packed; default 4096)\n"
-    "      --stride N            from the start of a window to the next (windows; default 1)\n"
-    "      --pad BEFORE,AFTER    how far windows reach past the ends (windows; default 0,0)\n";
+    "In a selection, numbers are positions in it, as for get.\n" HELP_SHARDS;
 
 const struct command cmd_order = {"order", "print record numbers in order, or the pieces of rows",
-                                  help, false, run};
+                                  help, run};

@@ -12,20 +12,9 @@
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
 
-enum { OPTION_SAMPLE = ARGS_LONG, OPTION_SHUFFLE, OPTION_SEED, OPTION_EPOCH };
-
 /* Without --sample: this many records, or fewer if they are large, but not below the minimum. */
 enum { SAMPLE_DEFAULT = 1000, SAMPLE_MIN = 10 };
 #define SAMPLE_BYTES_MAX ((double)(256 << 20))
-
-static const struct option options[] = {{"sample", required_argument, NULL, OPTION_SAMPLE},
-                                        {"shuffle", no_argument, NULL, OPTION_SHUFFLE},
-                                        {"seed", required_argument, NULL, OPTION_SEED},
-                                        {"epoch", required_argument, NULL, OPTION_EPOCH},
-                                        {"output", required_argument, NULL, 'o'},
-                                        ARGS_SHARED_OPTIONS,
-                                        ARGS_SELECTION_OPTIONS,
-                                        {NULL, 0, NULL, 0}};
 
 struct report_job {
     struct args args;
@@ -33,8 +22,8 @@ struct report_job {
     bool has_sample; /* --sample was given */
     struct report_order order;
     struct row_options rows;
-    const char *needs_shuffle; /* an option that was given, or NULL */
-    const char *path;          /* of the output; NULL: standard output */
+    int needs_shuffle; /* an option that was given, or OPTION_NONE */
+    const char *path;  /* of the output; NULL: standard output */
 };
 
 /* How many records to read: as asked, or fewer than the default if they are large. */
@@ -112,24 +101,21 @@ static int run_report(struct report *report, const struct report_job *job) {
     return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
 }
 
-static int set_order_number(struct report_job *job, const char *name, uint64_t *number) {
-    job->needs_shuffle = name;
-    return args_number(&job->args, name, optarg, UINT64_MAX, number) ? 0 : 2;
+static int set_order_number(struct report_job *job, int option, uint64_t *number) {
+    job->needs_shuffle = option;
+    return args_option_number(&job->args, UINT64_MAX, number);
 }
 
 static int set_option(struct report_job *job, int option) {
-    if (option >= ROW_OPTIONS_FIRST && option < ROW_OPTIONS_END)
-        return row_options_set(&job->rows, &job->args, option);
+    if (row_options_has(option)) return row_options_set(&job->rows, &job->args, option);
     switch (option) {
     case OPTION_SAMPLE:
         job->has_sample = true;
-        return args_number(&job->args, "--sample", optarg, UINT32_MAX, &job->sample) ? 0 : 2;
+        return args_option_number(&job->args, UINT32_MAX, &job->sample);
     case OPTION_SHUFFLE: job->order.is_shuffled = true; return 0;
-    case OPTION_SEED: return set_order_number(job, "--seed", &job->order.seed);
-    case OPTION_EPOCH: return set_order_number(job, "--epoch", &job->order.epoch);
-    default:
-        job->path = output_path(optarg);
-        return *optarg ? 0 : args_usage_error(&job->args, "-o needs a file name");
+    case OPTION_SEED: return set_order_number(job, option, &job->order.seed);
+    case OPTION_EPOCH: return set_order_number(job, option, &job->order.epoch);
+    default: job->path = output_path(optarg); return 0;
     }
 }
 
@@ -142,7 +128,8 @@ static int check_options(const struct report_job *job) {
     if (has_rows && job->order.is_shuffled)
         return args_usage_error(&job->args, "rows are always shuffled: omit --shuffle");
     if (job->needs_shuffle && !job->order.is_shuffled && !has_rows)
-        return args_usage_error(&job->args, "%s requires --shuffle", job->needs_shuffle);
+        return args_usage_error(&job->args, "--%s requires --shuffle",
+                                option_name(job->needs_shuffle));
     if (!job->path && isatty(STDOUT_FILENO) == 1)
         return args_usage_error(&job->args, "no output file given: -o FILE.html");
     return 0;
@@ -165,8 +152,8 @@ static int create_rows(recmap_order **rows, const struct report_job *job, const 
 /* Every option is checked before the index is opened, and the output before a record is read. */
 static int run(int argc, char **argv) {
     struct report_job job = {.path = NULL};
-    args_init(&job.args, &cmd_report, options, argc, argv);
-    row_options_init(&job.rows, &job.args);
+    args_init(&job.args, &cmd_report, argc, argv);
+    row_options_init(&job.rows);
     for (int option; (option = args_next(&job.args)) != ARGS_END;) {
         if (option == ARGS_STOP) return job.args.exit_status;
         int exit_status = set_option(&job, option);
@@ -190,39 +177,7 @@ static const char help[] =
     "Writes one HTML file that shows what the records contain: their sizes, the shards and their\n"
     "damage, duplicate ids, each feature with its range and values, and sample records with their\n"
     "pictures, sounds, text and numbers. The file needs no network and contains no "
-    "script.\n" HELP_SHARDS "\n"
-    "      --sample N         number of records, from all parts, whose features are shown\n"
-    "                         (default 1000, or fewer if they are large; 0: all)\n"
-    "      --shuffle          show in which order a shuffled epoch reads the records\n"
-    "      --seed S           seed of the shuffle (default 0)\n"
-    "      --epoch E          epoch of the shuffle (default 0)\n"
-    "\n"
-    "To show with which records the rows of an epoch begin (see 'recmap order --help'):\n"
-    "      --chunked SIZE     join the documents and cut them into rows of SIZE elements\n"
-    "      --packed SIZE      pack documents into rows of at most SIZE elements\n"
-    "      --windows SIZE     every stretch of SIZE elements of a record\n"
-    "      --feature NAME     the counted feature (default: the only one)\n"
-    "      --add N            elements added to each document (chunked, packed)\n"
-    "      --overlap N        elements of the next row that a row also has (chunked)\n"
-    "      --documents D      order in which documents are joined: shuffled or stored (chunked)\n"
-    "      --tail T           what to do with elements that do not fill a row: drop or pad "
-    "(chunked)\n"
-    "      --long L           documents longer than a row: split, truncate or drop (packed)\n"
-    "      --group N          documents packed together (packed; default 4096)\n"
-    "      --stride N         from the start of a window to the next (windows; default 1)\n"
-    "      --pad B,A          how far windows reach past the ends (windows; default 0,0)\n"
-    "\n"
-    "  -o, --output FILE      write to FILE, which appears when it is complete; default: -,\n"
-    "                         standard output, unless it is a terminal\n"
-    "      --access A         how to read shards: map (default), read, direct or auto\n"
-    "      --check C          what to verify in a record: data (default) or header\n"
-    "      --framing ./MY.so  load the custom framing of the shards\n"
-    "      --index NAME.rmx   open a selection (.rmv) with this index, if it was moved\n"
-    "      --shards FOLDER    read the shards from FOLDER or URL, if the index was moved\n"
-    "      --storage K=V      an option for remote stores: endpoint, key, ...; repeatable\n"
-    "      --cache FOLDER     keep what is read from remote stores on the local disk\n"
-    "      --cache-size SIZE  its maximum size, such as 200GB; default: a tenth stays free\n"
-    "      --help             print this help\n";
+    "script.\n" HELP_SHARDS;
 
 const struct command cmd_report = {"report", "show in an HTML file what a data set contains", help,
-                                   true, run};
+                                   run};

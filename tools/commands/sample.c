@@ -9,16 +9,6 @@
 #include "records/view_output.h"
 #include "terminal/message.h"
 
-enum { OPTION_SEED = ARGS_LONG, OPTION_WHERE, OPTION_FORMAT };
-
-static const struct option options[] = {{"seed", required_argument, NULL, OPTION_SEED},
-                                        {"where", required_argument, NULL, OPTION_WHERE},
-                                        {"format", required_argument, NULL, OPTION_FORMAT},
-                                        {"output", required_argument, NULL, 'o'},
-                                        ARGS_SHARED_OPTIONS,
-                                        ARGS_SELECTION_OPTIONS,
-                                        {NULL, 0, NULL, 0}};
-
 struct sample_job {
     struct args args;
     uint64_t size; /* of the sample */
@@ -30,16 +20,10 @@ struct sample_job {
 
 static int set_option(struct sample_job *job, int option) {
     switch (option) {
-    case OPTION_SEED:
-        return args_number(&job->args, "--seed", optarg, UINT64_MAX, &job->seed) ? 0 : 2;
+    case OPTION_SEED: return args_option_number(&job->args, UINT64_MAX, &job->seed);
     case OPTION_WHERE: job->expression = optarg; return 0;
-    case 'o':
-        job->path = output_path(optarg);
-        return *optarg ? 0 : args_usage_error(&job->args, "-o needs a file name");
-    default:
-        if (output_format_parse(&job->format, optarg)) return 0;
-        return args_usage_error(&job->args,
-                                "invalid --format '%s': use raw, tfrecord, json or number", optarg);
+    case OPTION_FORMAT: job->format = (enum output_format)(OUTPUT_RAW + job->args.choice); return 0;
+    default: job->path = output_path(optarg); return 0;
     }
 }
 
@@ -92,7 +76,7 @@ static int run_sample(struct view *view, const struct sample_job *job) {
 
 static int run(int argc, char **argv) {
     struct sample_job job = {.format = OUTPUT_DEFAULT};
-    args_init(&job.args, &cmd_sample, options, argc, argv);
+    args_init(&job.args, &cmd_sample, argc, argv);
     for (int option; (option = args_next(&job.args)) != ARGS_END;) {
         if (option == ARGS_STOP) return job.args.exit_status;
         int exit_status = set_option(&job, option);
@@ -126,27 +110,6 @@ static const char help[] =
     "Writes N random records, each at most once, in their order in the data set, in the formats\n"
     "of 'recmap cat'. The same seed gives the same records, here and in Python (ds.sample).\n"
     "--format json prints text, also to a pipe: recmap sample train.rmx 3 --format "
-    "json.\n" HELP_SHARDS "\n"
-    "      --seed S            seed of the sample (default 0)\n"
-    "      --where EXPRESSION  only records for which this is true; see 'recmap select --help'\n"
-    "      --format F          raw: payloads, concatenated\n"
-    "                          tfrecord: a TFRecord file\n"
-    "                          json: one record per line, in protobuf's JSON mapping\n"
-    "                          number: record numbers; no data is read\n"
-    "                          default: raw to a file or pipe, a preview to a terminal\n"
-    "  -o, --output FILE       write to FILE, which appears when it is complete; NAME.rmv is a\n"
-    "                          selection of the records; default: -, standard output\n"
-    "  -o, --output X.tfrecord without --format: write a TFRecord file and its index X.rmx, with\n"
-    "                          the ids, counts and lifted columns of the records\n"
-    "  -o, --output NAME@N     write N TFRecord files and their index NAME.rmx; see 'recmap cat'\n"
-    "      --access A          how to read shards: map (default), read, direct or auto\n"
-    "      --check C           what to verify in a record: data (default) or header\n"
-    "      --framing ./MY.so   load the custom framing of the shards\n"
-    "      --index NAME.rmx    open a selection (.rmv) with this index, if it was moved\n"
-    "      --shards FOLDER     read the shards from FOLDER or URL, if the index was moved\n"
-    "      --storage K=V       an option for remote stores: endpoint, key, ...; repeatable\n"
-    "      --cache FOLDER      keep what is read from remote stores on the local disk\n"
-    "      --cache-size SIZE   its maximum size, such as 200GB; default: a tenth stays free\n"
-    "      --help              print this help\n";
+    "json.\n" HELP_SHARDS;
 
-const struct command cmd_sample = {"sample", "write random records", help, true, run};
+const struct command cmd_sample = {"sample", "write random records", help, run};

@@ -15,18 +15,10 @@
 #include "terminal/message.h"
 #include "terminal/progress_bar.h"
 
-enum { OPTION_SAMPLE = ARGS_LONG, OPTION_JSON, OPTION_FEATURES };
-
 enum { DEFAULT_SAMPLE = 1000 };
 
-static const struct option options[] = {{"sample", required_argument, NULL, OPTION_SAMPLE},
-                                        {"json", no_argument, NULL, OPTION_JSON},
-                                        {"features", required_argument, NULL, OPTION_FEATURES},
-                                        ARGS_SHARED_OPTIONS,
-                                        ARGS_SELECTION_OPTIONS,
-                                        {NULL, 0, NULL, 0}};
-
-enum schema_form { FORM_TABLE, FORM_JSON, FORM_C, FORM_PYTHON, FORM_TF };
+/* From FORM_PYTHON on, the choices of --features. */
+enum schema_form { FORM_TABLE, FORM_JSON, FORM_PYTHON, FORM_C, FORM_TF };
 
 struct sampling {
     uint64_t next; /* record of the sample */
@@ -104,21 +96,12 @@ static int run_schema(const struct view *view, uint64_t sample, enum schema_form
     return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
 }
 
-/* The form of --features LANGUAGE; FORM_TABLE if the language is unknown. */
-static enum schema_form form_of_language(const char *language) {
-    if (!strcmp(language, "c")) return FORM_C;
-    if (!strcmp(language, "python")) return FORM_PYTHON;
-    return strcmp(language, "tf") != 0 ? FORM_TABLE : FORM_TF;
-}
-
 /* Returns 0, or the exit status after printing the error. */
 static int set_option(const struct args *args, int option, uint64_t *sample,
                       enum schema_form *form) {
-    if (option == OPTION_SAMPLE)
-        return args_number(args, "--sample", optarg, UINT64_MAX, sample) ? 0 : 2;
-    enum schema_form wanted = option == OPTION_JSON ? FORM_JSON : form_of_language(optarg);
-    if (wanted == FORM_TABLE)
-        return args_usage_error(args, "invalid --features '%s': use python, c or tf", optarg);
+    if (option == OPTION_SAMPLE) return args_option_number(args, UINT64_MAX, sample);
+    enum schema_form wanted = FORM_JSON;
+    if (option == OPTION_FEATURES) wanted = (enum schema_form)(FORM_PYTHON + args->choice);
     if (*form != FORM_TABLE && (*form == FORM_JSON) != (wanted == FORM_JSON))
         return args_usage_error(args, "--json and --features cannot be combined");
     *form = wanted;
@@ -129,7 +112,7 @@ static int run(int argc, char **argv) {
     struct args args;
     uint64_t sample = DEFAULT_SAMPLE;
     enum schema_form form = FORM_TABLE;
-    args_init(&args, &cmd_schema, options, argc, argv);
+    args_init(&args, &cmd_schema, argc, argv);
     for (int option; (option = args_next(&args)) != ARGS_END;) {
         if (option == ARGS_STOP) return args.exit_status;
         int exit_status = set_option(&args, option, &sample, &form);
@@ -149,20 +132,6 @@ static const char help[] =
     "Lists the features of tf.Example and tf.SequenceExample records: kind of values, share of\n"
     "records that have the feature, minimum and maximum number of values per record, and range of\n"
     "the values (for bytes: of their sizes). Feature lists follow in a second table, with the\n"
-    "minimum and maximum number of steps per record and of values per step.\n" HELP_SHARDS "\n"
-    "      --sample N         read N records from all parts (default 1000); 0: all\n"
-    "      --json             print JSON: {NAME: {\"kind\", \"share\", \"min_length\", ...}}\n"
-    "      --features L       print source text: the features for a parser, in L: python, c, or\n"
-    "                         tf (for tf.io.parse_example)\n"
-    "      --access A         how to read shards: map (default), read, direct or auto\n"
-    "      --check C          what to verify in a record: data (default) or header\n"
-    "      --framing ./MY.so  load the custom framing of the shards\n"
-    "      --index NAME.rmx   open a selection (.rmv) with this index, if it was moved\n"
-    "      --shards FOLDER    read the shards from FOLDER or URL, if the index was moved\n"
-    "      --storage K=V      an option for remote stores: endpoint, key, ...; repeatable\n"
-    "      --cache FOLDER     keep what is read from remote stores on the local disk\n"
-    "      --cache-size SIZE  its maximum size, such as 200GB; default: a tenth stays free\n"
-    "      --help             print this help\n";
+    "minimum and maximum number of steps per record and of values per step.\n" HELP_SHARDS;
 
-const struct command cmd_schema = {"schema", "list the features of tf.Example records", help, true,
-                                   run};
+const struct command cmd_schema = {"schema", "list the features of tf.Example records", help, run};

@@ -3,14 +3,6 @@
 #include "records/view_output.h"
 #include "terminal/message.h"
 
-enum { OPTION_WHERE = ARGS_LONG };
-
-static const struct option options[] = {{"where", required_argument, NULL, OPTION_WHERE},
-                                        {"output", required_argument, NULL, 'o'},
-                                        ARGS_INDEX_OPTIONS,
-                                        ARGS_SELECTION_OPTIONS,
-                                        {NULL, 0, NULL, 0}};
-
 static int run_select(struct view *view, const char *expression, const char *path) {
     recmap_error error = RECMAP_ERROR_INIT;
     uint64_t total = view->count;
@@ -23,13 +15,12 @@ static int run_select(struct view *view, const char *expression, const char *pat
 static int run(int argc, char **argv) {
     struct args args;
     const char *expression = NULL, *path = NULL;
-    args_init(&args, &cmd_select, options, argc, argv);
+    args_init(&args, &cmd_select, argc, argv);
     for (int option; (option = args_next(&args)) != ARGS_END;) {
         if (option == ARGS_STOP) return args.exit_status;
         if (option == OPTION_WHERE) expression = optarg;
         else path = optarg;
     }
-    if (path && !*path) return args_usage_error(&args, "-o needs a file name");
     if (path && !view_output_is_selection(path))
         return args_usage_error(&args, "-o needs a name that ends in .rmv, not '%s'", path);
     if (args.operand_count > 1) return args_usage_error(&args, "only one index can be given");
@@ -48,16 +39,6 @@ static const char help[] =
     "\n"
     "Selects the records for which an expression over lifted columns is true, and writes them\n"
     "as a selection, which every command that reads records takes in place of an index. No\n"
-    "shard is read. Without -o, prints their numbers.\n" HELP_SHARDS "\n"
-    "      --where EXPRESSION  such as \"label == 3 and lang in ('de', 'fr')\": comparisons of\n"
-    "                          columns, `length` (bytes of a record) and values, with and, or,\n"
-    "                          not; columns['a/b'] is a column whose name is not a plain name\n"
-    "  -o, --output NAME.rmv   write to this file, which appears when it is complete\n"
-    "      --framing ./MY.so   load the custom framing of the shards\n"
-    "      --index NAME.rmx    open a selection (.rmv) with this index, if it was moved\n"
-    "      --storage K=V       for an index in a remote store: endpoint, key, ...; repeatable\n"
-    "      --cache FOLDER      keep such an index on the local disk, for the next time\n"
-    "      --cache-size SIZE   its maximum size, such as 200GB; default: a tenth stays free\n"
-    "      --help              print this help\n";
+    "shard is read. Without -o, prints their numbers.\n" HELP_SHARDS;
 
-const struct command cmd_select = {"select", "select records by an expression", help, false, run};
+const struct command cmd_select = {"select", "select records by an expression", help, run};

@@ -7,13 +7,7 @@
 #include "records/view_output.h"
 #include "terminal/message.h"
 
-enum { OPTION_SEED = ARGS_LONG, PARTS_MAX = 256, NAME_SIZE_MAX = 200 };
-
-static const struct option options[] = {{"seed", required_argument, NULL, OPTION_SEED},
-                                        {"output", required_argument, NULL, 'o'},
-                                        {"framing", required_argument, NULL, ARGS_FRAMING},
-                                        ARGS_SELECTION_OPTIONS,
-                                        {NULL, 0, NULL, 0}};
+enum { PARTS_MAX = 256, NAME_SIZE_MAX = 200 };
 
 struct split_job {
     struct args args;
@@ -142,11 +136,11 @@ static recmap_status save_parts(const struct view *view, const struct split_job 
 
 static int run(int argc, char **argv) {
     struct split_job job = {.folder = ""};
-    args_init(&job.args, &cmd_split, options, argc, argv);
+    args_init(&job.args, &cmd_split, argc, argv);
     for (int option; (option = args_next(&job.args)) != ARGS_END;) {
         if (option == ARGS_STOP) return job.args.exit_status;
-        if (option == 'o') job.folder = optarg;
-        else if (!args_number(&job.args, "--seed", optarg, UINT64_MAX, &job.seed)) return 2;
+        if (option == OPTION_OUTPUT) job.folder = optarg;
+        else if (args_option_number(&job.args, UINT64_MAX, &job.seed)) return 2;
     }
     int exit_status = parse_parts(&job);
     if (exit_status) return exit_status;
@@ -166,13 +160,6 @@ static const char help[] =
     "Divides the records among selections NAME.rmv by a hash of their ids, or of their numbers\n"
     "if they have none: recmap split all.rmx train=0.9 validation=0.1. The shares add up to 1.\n"
     "Records with the same id stay together, and appending shards moves no record to another\n"
-    "part. The same seed gives the same parts, here and in Python (ds.split).\n" HELP_SHARDS "\n"
-    "      --seed S           seed of the hash (default 0)\n"
-    "  -o, --output FOLDER    write the selections to this folder, which is created if it does "
-    "not\n"
-    "                         exist (default: the current one)\n"
-    "      --framing ./MY.so  load the custom framing of the shards\n"
-    "      --index NAME.rmx   open a selection (.rmv) with this index, if it was moved\n"
-    "      --help             print this help\n";
+    "part. The same seed gives the same parts, here and in Python (ds.split).\n" HELP_SHARDS;
 
-const struct command cmd_split = {"split", "divide records among selections", help, false, run};
+const struct command cmd_split = {"split", "divide records among selections", help, run};

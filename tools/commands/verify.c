@@ -11,20 +11,7 @@
 #include "terminal/message.h"
 #include "terminal/progress_bar.h"
 
-enum { OPTION_INDEX_ONLY = ARGS_LONG, OPTION_JSON, OPTION_THREADS, OPTION_MEMORY_LIMIT };
-
 enum { THREADS_MAX = 4096 };
-
-static const struct option options[] = {
-    {"index-only", no_argument, NULL, OPTION_INDEX_ONLY},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"threads", required_argument, NULL, OPTION_THREADS},
-    {"memory-limit", required_argument, NULL, OPTION_MEMORY_LIMIT},
-    {"framing", required_argument, NULL, ARGS_FRAMING},
-    ARGS_SELECTION_OPTIONS,
-    {"shards", required_argument, NULL, ARGS_SHARDS},
-    {"storage", required_argument, NULL, ARGS_STORAGE},
-    {NULL, 0, NULL, 0}};
 
 /* Prints PATH: record N at byte B: REASON. A length of 0 means the whole shard: no byte is printed.
  */
@@ -149,7 +136,7 @@ struct verify_job {
     struct args args;
     recmap_verify_options options;
     bool as_json;
-    const char *scan_option; /* the last one given that is about scanning shards, or NULL */
+    int scan_option; /* the last one given that is about scanning shards, or OPTION_NONE */
 };
 
 /* Applies an option. Returns 0, or the exit status after printing the error. */
@@ -159,11 +146,11 @@ static int set_option(struct verify_job *job, int option) {
     case OPTION_INDEX_ONLY: job->options.index_only = 1; return 0;
     case OPTION_JSON: job->as_json = true; return 0;
     case OPTION_MEMORY_LIMIT:
-        job->scan_option = "--memory-limit";
-        return args_size(&job->args, job->scan_option, optarg, &job->options.memory_limit) ? 0 : 2;
+        job->scan_option = option;
+        return args_option_size(&job->args, &job->options.memory_limit);
     default:
-        job->scan_option = "--threads";
-        if (!args_number(&job->args, job->scan_option, optarg, THREADS_MAX, &threads)) return 2;
+        job->scan_option = option;
+        if (args_option_number(&job->args, THREADS_MAX, &threads)) return 2;
         job->options.thread_count = (unsigned)threads;
         return 0;
     }
@@ -172,8 +159,8 @@ static int set_option(struct verify_job *job, int option) {
 /* Verifies the index of a selection, then reads the selected records one after the other. */
 static int verify_selection(struct verify_job *job, const struct view *view) {
     if (job->scan_option)
-        return args_usage_error(&job->args, "%s is for a whole index, not for a selection",
-                                job->scan_option);
+        return args_usage_error(&job->args, "--%s is for a whole index, not for a selection",
+                                option_name(job->scan_option));
     job->options.index_only = 1;
     int exit_status = check_index(view->dataset, &job->options);
     return exit_status ? exit_status : verify_view(view, view->path, job->as_json);
@@ -181,7 +168,7 @@ static int verify_selection(struct verify_job *job, const struct view *view) {
 
 static int run(int argc, char **argv) {
     struct verify_job job = {.options = RECMAP_VERIFY_OPTIONS_INIT};
-    args_init(&job.args, &cmd_verify, options, argc, argv);
+    args_init(&job.args, &cmd_verify, argc, argv);
     for (int option; (option = args_next(&job.args)) != ARGS_END;) {
         if (option == ARGS_STOP) return job.args.exit_status;
         int exit_status = set_option(&job, option);
@@ -204,21 +191,7 @@ static const char help[] =
     "\n"
     "Verifies every byte of the index and of its shards, and prints all damage that the index\n"
     "does not list. The exit status is 0 if there is none, 1 if there is some, 3 if the index\n"
-    "itself is damaged. Of a selection, verifies the index and the selected records.\n" HELP_SHARDS
-    "\n"
-    "      --index-only       verify only the index\n"
-    "      --json             print one JSON document\n"
-    "      --threads N        number of threads; 0 (default): one per core, for URLs at least 4;\n"
-    "                         not for a selection\n"
-    "      --memory-limit SIZE\n"
-    "                         upper bound on the memory for one compressed shard (64MiB, 1GB),\n"
-    "                         and for the list of damage; default: for a shard, a limit that\n"
-    "                         follows the size of the file; not for a selection\n"
-    "      --framing ./MY.so  load the custom framing of the shards\n"
-    "      --index NAME.rmx   open a selection (.rmv) with this index, if it was moved\n"
-    "      --shards FOLDER    read the shards from FOLDER or URL, if the index was moved\n"
-    "      --storage K=V      an option for remote stores: endpoint, key, ...; repeatable\n"
-    "      --help             print this help\n";
+    "itself is damaged. Of a selection, verifies the index and the selected records.\n" HELP_SHARDS;
 
 const struct command cmd_verify = {"verify", "verify every byte of an index and its shards", help,
-                                   false, run};
+                                   run};

@@ -11,14 +11,6 @@
 #include "viewer/server.h"
 #include "viewer/viewer.h"
 
-enum { OPTION_PORT = ARGS_LONG, OPTION_NO_BROWSER };
-
-static const struct option options[] = {{"port", required_argument, NULL, OPTION_PORT},
-                                        {"no-browser", no_argument, NULL, OPTION_NO_BROWSER},
-                                        ARGS_SHARED_OPTIONS,
-                                        ARGS_SELECTION_OPTIONS,
-                                        {NULL, 0, NULL, 0}};
-
 struct view_job {
     struct args args;
     uint64_t port; /* 0: any */
@@ -80,12 +72,12 @@ static int set_option(struct view_job *job, int option) {
         job->has_browser = false;
         return 0;
     }
-    return args_number(&job->args, "--port", optarg, UINT16_MAX, &job->port) ? 0 : 2;
+    return args_option_number(&job->args, UINT16_MAX, &job->port);
 }
 
 static int run(int argc, char **argv) {
     struct view_job job = {.has_browser = true};
-    args_init(&job.args, &cmd_view, options, argc, argv);
+    args_init(&job.args, &cmd_view, argc, argv);
     for (int option; (option = args_next(&job.args)) != ARGS_END;) {
         if (option == ARGS_STOP) return job.args.exit_status;
         int exit_status = set_option(&job, option);
@@ -106,17 +98,6 @@ static const char help[] =
     "Shows the records in a browser: a table that scrolls over all of them, each record with its\n"
     "features, pictures, sounds and bytes, filters over columns, shuffled epochs, and damage.\n"
     "Prints the address of the page, which contains a secret, and answers only this machine\n"
-    "until Ctrl-C. Nothing is changed, and nothing from a record is run.\n" HELP_SHARDS "\n"
-    "      --port N           listen on this port of 127.0.0.1 (default: any that is free)\n"
-    "      --no-browser       only print the address\n"
-    "      --access A         how to read shards: map (default), read, direct or auto\n"
-    "      --check C          what to verify in a record: data (default) or header\n"
-    "      --framing ./MY.so  load the custom framing of the shards\n"
-    "      --index NAME.rmx   open a selection (.rmv) with this index, if it was moved\n"
-    "      --shards FOLDER    read the shards from FOLDER or URL, if the index was moved\n"
-    "      --storage K=V      an option for remote stores: endpoint, key, ...; repeatable\n"
-    "      --cache FOLDER     keep what is read from remote stores on the local disk\n"
-    "      --cache-size SIZE  its maximum size, such as 200GB; default: a tenth stays free\n"
-    "      --help             print this help\n";
+    "until Ctrl-C. Nothing is changed, and nothing from a record is run.\n" HELP_SHARDS;
 
-const struct command cmd_view = {"view", "show the records in a browser", help, true, run};
+const struct command cmd_view = {"view", "show the records in a browser", help, run};

@@ -3,82 +3,63 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { SHUFFLE = ORDER_OPTIONS_FIRST, SEED, EPOCH, FROM, COUNT, RANK, WORLD, BATCH, LAST };
-
-static const struct option rows[] = {
-    {"shuffle", no_argument, NULL, SHUFFLE},        {"seed", required_argument, NULL, SEED},
-    {"epoch", required_argument, NULL, EPOCH},      {"from", required_argument, NULL, FROM},
-    {"count", required_argument, NULL, COUNT},      {"rank", required_argument, NULL, RANK},
-    {"world-size", required_argument, NULL, WORLD}, {"batch-size", required_argument, NULL, BATCH},
-    {"last", required_argument, NULL, LAST},        {NULL, 0, NULL, 0}};
-
 static unsigned bit(int option) {
-    return 1U << (option - SHUFFLE);
+    return 1U << (option - OPTION_SHUFFLE);
 }
 
-void order_options_init(struct order_options *options, struct args *args) {
+void order_options_init(struct order_options *options) {
     *options = (struct order_options){.count = UINT64_MAX, .world_size = 1, .batch_size = 1};
-    args_add(args, rows);
-}
-
-static bool parse_last(recmap_last *last, const char *name) {
-    if (!strcmp(name, "keep")) *last = RECMAP_LAST_KEEP;
-    else if (!strcmp(name, "drop")) *last = RECMAP_LAST_DROP;
-    else if (!strcmp(name, "pad")) *last = RECMAP_LAST_PAD;
-    else return false;
-    return true;
 }
 
 static uint64_t *number_field(struct order_options *options, int option) {
     switch (option) {
-    case SEED: return &options->seed;
-    case EPOCH: return &options->epoch;
-    case FROM: return &options->from;
-    case COUNT: return &options->count;
-    case RANK: return &options->rank;
-    case WORLD: return &options->world_size;
+    case OPTION_SEED: return &options->seed;
+    case OPTION_EPOCH: return &options->epoch;
+    case OPTION_FROM: return &options->from;
+    case OPTION_COUNT: return &options->count;
+    case OPTION_RANK: return &options->rank;
+    case OPTION_WORLD_SIZE: return &options->world_size;
     default: return &options->batch_size;
     }
 }
 
 int order_options_set(struct order_options *options, const struct args *args, int option) {
     options->given |= bit(option);
-    if (option == SHUFFLE) return 0;
-    if (option == LAST) {
-        if (parse_last(&options->last, optarg)) return 0;
-        return args_usage_error(args, "invalid --last '%s': use keep, drop or pad", optarg);
+    if (option == OPTION_SHUFFLE) return 0;
+    if (option == OPTION_LAST) {
+        options->last = (recmap_last)args->choice;
+        return 0;
     }
-    char name[16] = "--";
-    strncat(name, rows[option - SHUFFLE].name, sizeof name - 3);
-    uint64_t limit = option == RANK || option == WORLD ? UINT32_MAX : UINT64_MAX;
-    return args_number(args, name, optarg, limit, number_field(options, option)) ? 0 : 2;
+    uint64_t limit = option == OPTION_RANK || option == OPTION_WORLD_SIZE ? UINT32_MAX : UINT64_MAX;
+    return args_option_number(args, limit, number_field(options, option));
 }
 
 bool order_options_is_shuffled(const struct order_options *options) {
-    return options->given & bit(SHUFFLE);
+    return options->given & bit(OPTION_SHUFFLE);
 }
 
 bool order_options_has_ranks(const struct order_options *options) {
-    return options->given & bit(RANK);
+    return options->given & bit(OPTION_RANK);
 }
 
 bool order_options_has_part(const struct order_options *options) {
-    return options->given & ~(bit(SHUFFLE) | bit(SEED) | bit(EPOCH));
+    return options->given & ~(bit(OPTION_SHUFFLE) | bit(OPTION_SEED) | bit(OPTION_EPOCH));
 }
 
 int order_options_check(const struct order_options *options, bool has_rows,
                         const struct args *args) {
-    const unsigned ranks = bit(RANK) | bit(WORLD) | bit(BATCH);
+    const unsigned ranks = bit(OPTION_RANK) | bit(OPTION_WORLD_SIZE) | bit(OPTION_BATCH_SIZE);
     const unsigned given = options->given;
     if (has_rows && order_options_is_shuffled(options))
         return args_usage_error(args, "--shuffle is for records: rows are always shuffled");
-    if (!has_rows && !(given & bit(SHUFFLE)) && given & (bit(SEED) | bit(EPOCH)))
+    if (!has_rows && !(given & bit(OPTION_SHUFFLE)) &&
+        given & (bit(OPTION_SEED) | bit(OPTION_EPOCH)))
         return args_usage_error(args, "%s requires --shuffle",
-                                given & bit(SEED) ? "--seed" : "--epoch");
+                                given & bit(OPTION_SEED) ? "--seed" : "--epoch");
     if (given & ranks && (given & ranks) != ranks)
         return args_usage_error(args,
                                 "--rank, --world-size and --batch-size must be given together");
-    if (given & bit(LAST) && !(given & ranks))
+    if (given & bit(OPTION_LAST) && !(given & ranks))
         return args_usage_error(args, "--last requires --rank, --world-size and --batch-size");
     if (!options->world_size) return args_usage_error(args, "--world-size must be at least 1");
     if (!options->batch_size) return args_usage_error(args, "--batch-size must be at least 1");

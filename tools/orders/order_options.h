@@ -18,11 +18,8 @@ struct order_options {
     recmap_last last;
 };
 
-/* Option values from here are reserved for these options. */
-enum { ORDER_OPTIONS_FIRST = 512 };
-
-/* Sets the defaults and adds the options to `args`. */
-void order_options_init(struct order_options *options, struct args *args);
+/* Sets the defaults. */
+void order_options_init(struct order_options *options);
 
 /* Sets one of the options, as returned by args_next. Returns 0, or the exit status after printing
  * the error. */

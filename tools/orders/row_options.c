@@ -5,89 +5,24 @@
 
 #include "terminal/message.h"
 
-enum {
-    CHUNKED = ROW_OPTIONS_FIRST,
-    PACKED,
-    WINDOWS,
-    FEATURE,
-    OVERLAP,
-    ADD,
-    DOCUMENTS,
-    TAIL,
-    LONG,
-    GROUP,
-    STRIDE,
-    PAD,
-};
-
-static const struct option rows[] = {{"chunked", required_argument, NULL, CHUNKED},
-                                     {"packed", required_argument, NULL, PACKED},
-                                     {"windows", required_argument, NULL, WINDOWS},
-                                     {"feature", required_argument, NULL, FEATURE},
-                                     {"overlap", required_argument, NULL, OVERLAP},
-                                     {"add", required_argument, NULL, ADD},
-                                     {"documents", required_argument, NULL, DOCUMENTS},
-                                     {"tail", required_argument, NULL, TAIL},
-                                     {"long", required_argument, NULL, LONG},
-                                     {"group", required_argument, NULL, GROUP},
-                                     {"stride", required_argument, NULL, STRIDE},
-                                     {"pad", required_argument, NULL, PAD},
-                                     {NULL, 0, NULL, 0}};
-
 static unsigned bit(int option) {
-    return 1U << (option - CHUNKED);
+    return 1U << (option - OPTION_CHUNKED);
 }
 
-void row_options_init(struct row_options *options, struct args *args) {
+void row_options_init(struct row_options *options) {
     *options = (struct row_options){
         .chunked = RECMAP_CHUNKED_OPTIONS_INIT,
         .packed = RECMAP_PACKED_OPTIONS_INIT,
         .windows = RECMAP_WINDOWS_OPTIONS_INIT,
     };
-    args_add(args, rows);
+}
+
+bool row_options_has(int option) {
+    return option >= OPTION_CHUNKED && option <= OPTION_PAD;
 }
 
 bool row_options_has_rows(const struct row_options *options) {
-    return options->given & (bit(CHUNKED) | bit(PACKED) | bit(WINDOWS));
-}
-
-/* Parses the argument of option `name`, one of `choices`. Returns 0, or the exit status after
- * printing the error. */
-static int set_choice(int *index, const struct args *args, const char *name,
-                      const char *const *choices) {
-    for (int i = 0; choices[i]; i++) {
-        if (strcmp(optarg, choices[i])) continue;
-        *index = i;
-        return 0;
-    }
-    char listed[64];
-    if (choices[2]) snprintf(listed, sizeof listed, "%s, %s", choices[0], choices[1]);
-    else snprintf(listed, sizeof listed, "%s", choices[0]);
-    return args_usage_error(args, "invalid --%s '%s': use %s or %s", name, optarg, listed,
-                            choices[choices[2] ? 2 : 1]);
-}
-
-static int set_documents(struct row_options *options, const struct args *args) {
-    int index = 0;
-    int exit_status =
-        set_choice(&index, args, "documents", (const char *const[]){"shuffled", "stored", NULL});
-    options->chunked.documents = index ? RECMAP_DOCUMENTS_STORED : RECMAP_DOCUMENTS_SHUFFLED;
-    return exit_status;
-}
-
-static int set_tail(struct row_options *options, const struct args *args) {
-    int index = 0;
-    int exit_status = set_choice(&index, args, "tail", (const char *const[]){"drop", "pad", NULL});
-    options->chunked.last = index ? RECMAP_TAIL_PAD : RECMAP_TAIL_DROP;
-    return exit_status;
-}
-
-static int set_long(struct row_options *options, const struct args *args) {
-    int index = 0;
-    int exit_status =
-        set_choice(&index, args, "long", (const char *const[]){"split", "truncate", "drop", NULL});
-    options->packed.long_documents = (recmap_long)index;
-    return exit_status;
+    return options->given & (bit(OPTION_CHUNKED) | bit(OPTION_PACKED) | bit(OPTION_WINDOWS));
 }
 
 /* Parses BEFORE,AFTER. */
@@ -104,31 +39,30 @@ static int set_pad(struct row_options *options, const struct args *args) {
 }
 
 static int set_number(struct row_options *options, const struct args *args, int option) {
-    char name[16] = "--";
     uint64_t number;
-    strncat(name, rows[option - CHUNKED].name, sizeof name - 3);
-    uint64_t limit = option == GROUP ? RECMAP_PACKED_GROUP_MAX : RECMAP_ROW_SIZE_MAX;
-    if (!args_number(args, name, optarg, limit, &number)) return 2;
+    uint64_t limit = option == OPTION_GROUP ? RECMAP_PACKED_GROUP_MAX : RECMAP_ROW_SIZE_MAX;
+    if (args_option_number(args, limit, &number)) return 2;
     switch (option) {
-    case CHUNKED: options->chunked.size = number; break;
-    case PACKED: options->packed.size = number; break;
-    case WINDOWS: options->windows.size = number; break;
-    case OVERLAP: options->chunked.overlap = number; break;
-    case ADD: options->chunked.add = options->packed.add = number; break;
-    case GROUP: options->packed.group = (uint32_t)number; break;
+    case OPTION_CHUNKED: options->chunked.size = number; break;
+    case OPTION_PACKED: options->packed.size = number; break;
+    case OPTION_WINDOWS: options->windows.size = number; break;
+    case OPTION_OVERLAP: options->chunked.overlap = number; break;
+    case OPTION_ADD: options->chunked.add = options->packed.add = number; break;
+    case OPTION_GROUP: options->packed.group = (uint32_t)number; break;
     default: options->windows.stride = number; break;
     }
     return 0;
 }
 
 int row_options_set(struct row_options *options, const struct args *args, int option) {
+    int choice = args->choice;
     options->given |= bit(option);
     switch (option) {
-    case FEATURE: options->feature = optarg; return 0;
-    case DOCUMENTS: return set_documents(options, args);
-    case TAIL: return set_tail(options, args);
-    case LONG: return set_long(options, args);
-    case PAD: return set_pad(options, args);
+    case OPTION_FEATURE: options->feature = optarg; return 0;
+    case OPTION_DOCUMENTS: options->chunked.documents = (recmap_documents)choice; return 0;
+    case OPTION_TAIL: options->chunked.last = (recmap_tail)choice; return 0;
+    case OPTION_LONG_DOCUMENTS: options->packed.long_documents = (recmap_long)choice; return 0;
+    case OPTION_PAD: return set_pad(options, args);
     default: return set_number(options, args, option);
     }
 }
@@ -136,32 +70,34 @@ int row_options_set(struct row_options *options, const struct args *args, int op
 /* The kinds of row orders that an option is for. */
 static unsigned kinds_of(int option) {
     switch (option) {
-    case OVERLAP:
-    case DOCUMENTS:
-    case TAIL: return bit(CHUNKED);
-    case LONG:
-    case GROUP: return bit(PACKED);
-    case ADD: return bit(CHUNKED) | bit(PACKED);
-    case STRIDE:
-    case PAD: return bit(WINDOWS);
-    default: return bit(CHUNKED) | bit(PACKED) | bit(WINDOWS);
+    case OPTION_OVERLAP:
+    case OPTION_DOCUMENTS:
+    case OPTION_TAIL: return bit(OPTION_CHUNKED);
+    case OPTION_LONG_DOCUMENTS:
+    case OPTION_GROUP: return bit(OPTION_PACKED);
+    case OPTION_ADD: return bit(OPTION_CHUNKED) | bit(OPTION_PACKED);
+    case OPTION_STRIDE:
+    case OPTION_PAD: return bit(OPTION_WINDOWS);
+    default: return bit(OPTION_CHUNKED) | bit(OPTION_PACKED) | bit(OPTION_WINDOWS);
     }
 }
 
 static const char *kinds_name(unsigned kinds) {
-    if (kinds == bit(CHUNKED)) return "--chunked";
-    if (kinds == bit(PACKED)) return "--packed";
-    if (kinds == bit(WINDOWS)) return "--windows";
-    return kinds & bit(WINDOWS) ? "--chunked, --packed or --windows" : "--chunked or --packed";
+    if (kinds == bit(OPTION_CHUNKED)) return "--chunked";
+    if (kinds == bit(OPTION_PACKED)) return "--packed";
+    if (kinds == bit(OPTION_WINDOWS)) return "--windows";
+    return kinds & bit(OPTION_WINDOWS) ? "--chunked, --packed or --windows"
+                                       : "--chunked or --packed";
 }
 
 int row_options_check(const struct row_options *options, const struct args *args) {
-    unsigned kind = options->given & (bit(CHUNKED) | bit(PACKED) | bit(WINDOWS));
+    unsigned kind = options->given &
+                    (bit(OPTION_CHUNKED) | bit(OPTION_PACKED) | bit(OPTION_WINDOWS));
     if (kind & (kind - 1))
         return args_usage_error(args, "only one of --chunked, --packed and --windows can be given");
-    for (int option = CHUNKED; option <= PAD; option++)
+    for (int option = OPTION_CHUNKED; option <= OPTION_PAD; option++)
         if (options->given & bit(option) && !(kinds_of(option) & kind))
-            return args_usage_error(args, "--%s requires %s", rows[option - CHUNKED].name,
+            return args_usage_error(args, "--%s requires %s", option_name(option),
                                     kinds_name(kinds_of(option)));
     return 0;
 }
@@ -191,8 +127,10 @@ static recmap_status create_order(recmap_order **order, const struct row_options
     recmap_packed_options packed = options->packed;
     recmap_windows_options windows = options->windows;
     chunked.seed = packed.seed = windows.seed = seed;
-    if (options->given & bit(CHUNKED)) return recmap_order_chunked(order, counts, &chunked, error);
-    if (options->given & bit(PACKED)) return recmap_order_packed(order, counts, &packed, error);
+    if (options->given & bit(OPTION_CHUNKED))
+        return recmap_order_chunked(order, counts, &chunked, error);
+    if (options->given & bit(OPTION_PACKED))
+        return recmap_order_packed(order, counts, &packed, error);
     return recmap_order_windows(order, counts, &windows, error);
 }
 

@@ -14,11 +14,11 @@ struct row_options {
     recmap_windows_options windows;
 };
 
-/* Option values from here are reserved for these options. */
-enum { ROW_OPTIONS_FIRST = 640, ROW_OPTIONS_END = 652 };
+/* Sets the defaults. */
+void row_options_init(struct row_options *options);
 
-/* Sets the defaults and adds the options to `args`. */
-void row_options_init(struct row_options *options, struct args *args);
+/* Returns true if the option is one of these. */
+bool row_options_has(int option);
 
 /* Sets one of the options, as returned by args_next. Returns 0, or the exit status after printing
  * the error. */

@@ -21,22 +21,6 @@
 static const char stdout_name[] = "standard output";
 static const char other_output[] = "name another file with -o";
 
-bool output_format_parse(enum output_format *format, const char *name) {
-    static const struct {
-        const char *name;
-        enum output_format format;
-    } formats[] = {{"raw", OUTPUT_RAW},
-                   {"tfrecord", OUTPUT_TFRECORD},
-                   {"json", OUTPUT_JSON},
-                   {"number", OUTPUT_NUMBER}};
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        if (strcmp(formats[i].name, name)) continue;
-        *format = formats[i].format;
-        return true;
-    }
-    return false;
-}
-
 const char *output_path(const char *argument) {
     return strcmp(argument, "-") ? argument : NULL;
 }

@@ -8,6 +8,7 @@
 #include <recmap/dataset.h>
 #include <recmap/text.h>
 
+/* From OUTPUT_RAW on, the choices of --format. */
 enum output_format {
     OUTPUT_DEFAULT, /* raw to a file or pipe, a preview to a terminal */
     OUTPUT_RAW,
@@ -16,9 +17,6 @@ enum output_format {
     OUTPUT_NUMBER,
     OUTPUT_PREVIEW,
 };
-
-/* Parses raw, tfrecord, json or number. Returns false for any other name. */
-bool output_format_parse(enum output_format *format, const char *name);
 
 /* The file that the argument of -o names; NULL, standard output, for "-". */
 const char *output_path(const char *argument);

@@ -12,25 +12,26 @@
 #include "terminal/renamed.h"
 #include "terminal/suggest.h"
 
-enum { OPTION_HELP = 1000, OPTION_CHECK };
-
-static void add_option(struct args *args, struct option option) {
-    size_t count = 0;
-    while (args->table[count].name) count++;
-    args->table[count] = option;
-    if (option.val <= 0 || option.val >= ARGS_LONG) return;
+static void add_option(struct args *args, size_t index, const struct option_row *row) {
+    int has_argument = row->argument ? required_argument : no_argument;
+    args->table[index] = (struct option){row->name, has_argument, NULL, row->option};
+    args->rows[index] = row;
+    if (row->option >= OPTION_LONG) return;
     size_t end = strlen(args->letters);
-    args->letters[end++] = (char)option.val;
-    if (option.has_arg == required_argument) args->letters[end++] = ':';
-    args->letters[end] = 0;
+    snprintf(args->letters + end, sizeof args->letters - end, "%c%s", row->option,
+             row->argument ? ":" : "");
 }
 
-void args_add(struct args *args, const struct option *options) {
-    for (; options->name; options++) add_option(args, *options);
+/* Adds the options of the command, each by the first of its rows. */
+static void add_options(struct args *args) {
+    size_t count = 0;
+    for (const struct option_row *row = option_table; row->text; row++) {
+        if (!row->name || !option_row_is_for(row, args->command->name)) continue;
+        if (!count || args->rows[count - 1]->option != row->option) add_option(args, count++, row);
+    }
 }
 
-void args_init(struct args *args, const struct command *command, const struct option *options,
-               int argc, char **argv) {
+void args_init(struct args *args, const struct command *command, int argc, char **argv) {
     memset(args, 0, sizeof *args);
     args->command = command;
     args->argc = argc;
@@ -43,12 +44,8 @@ void args_init(struct args *args, const struct command *command, const struct op
     /* Some commands describe an index without its shards. The others fail at the first record. */
     args->dataset_options.allow_missing_shards = 1;
     /* The leading colon makes getopt silent and return ':' for a missing argument. */
-    memcpy(args->letters, ":h", 2);
-    args_add(args, options);
-    add_option(args, (struct option){"help", no_argument, NULL, OPTION_HELP});
-    if (!command->reads) return;
-    add_option(args, (struct option){"access", required_argument, NULL, ARGS_ACCESS});
-    add_option(args, (struct option){"check", required_argument, NULL, OPTION_CHECK});
+    args->letters[0] = ':';
+    add_options(args);
 }
 
 static int stop(struct args *args, int exit_status) {
@@ -93,7 +90,7 @@ static int unknown_option(const struct args *args, const char *word) {
  * and the option is the word before optind. */
 static int option_error(const struct args *args) {
     const char *word = args->argv[optind - 1];
-    if (optopt > 0 && optopt < ARGS_LONG) {
+    if (optopt > 0 && optopt < OPTION_LONG && optopt != OPTION_HELP) {
         if (optopt >= '0' && optopt <= '9') {
             /* getopt increments optind only after the last letter of a word. */
             if (word[0] != '-' || word[1] != optopt) word = args->argv[optind];
@@ -112,25 +109,18 @@ static int option_error(const struct args *args) {
     return unknown_option(args, word);
 }
 
-static bool set_access(struct args *args, const char *text) {
-    if (!strcmp(text, "map")) args->dataset_options.access = RECMAP_ACCESS_MAP;
-    else if (!strcmp(text, "read")) args->dataset_options.access = RECMAP_ACCESS_READ;
-    else if (!strcmp(text, "direct")) args->dataset_options.access = RECMAP_ACCESS_DIRECT;
-    else if (!strcmp(text, "auto")) args->dataset_options.access = RECMAP_ACCESS_AUTO;
-    else return false;
-    return true;
-}
-
-static bool set_check(struct args *args, const char *text) {
-    if (!strcmp(text, "data")) args->dataset_options.check = RECMAP_CHECK_DATA;
-    else if (!strcmp(text, "header")) args->dataset_options.check = RECMAP_CHECK_HEADER;
-    else return false;
-    return true;
-}
-
-/* For shell completion: prints every long option on a line of its own. */
+/* For shell completion: prints every long option, and its argument, on a line of its own. */
 static int list_options(struct args *args) {
-    for (size_t i = 0; args->table[i].name; i++) printf("--%s\n", args->table[i].name);
+    for (size_t i = 0; args->rows[i]; i++) {
+        const char *argument = args->rows[i]->argument;
+        printf("--%s%s%s\n", args->rows[i]->name, argument ? " " : "", argument ? argument : "");
+    }
+    return stop(args, 0);
+}
+
+static int print_help(struct args *args) {
+    printf("%s\n", args->command->help);
+    options_print(args->command->name);
     return stop(args, 0);
 }
 
@@ -167,22 +157,44 @@ static int set_framing(struct args *args, const char *text) {
 static int set_shared(struct args *args, int option) {
     recmap_dataset_options *options = &args->dataset_options;
     switch (option) {
-    case ARGS_ACCESS:
-        if (set_access(args, renamed_value(optarg))) return 0;
-        return args_usage_error(args, "invalid --access '%s': use map, read, direct or auto",
-                                optarg);
-    case OPTION_CHECK:
-        if (set_check(args, optarg)) return 0;
-        return args_usage_error(args, "invalid --check '%s': use data or header", optarg);
-    case ARGS_STORAGE: return set_storage(args, optarg);
-    case ARGS_CACHE_SIZE:
-        return args_size(args, "--cache-size", optarg, &options->cache_size) ? 0 : 2;
-    case ARGS_FRAMING: return set_framing(args, optarg);
-    case ARGS_SHARDS: options->shards = optarg; return 0;
-    case ARGS_INDEX: args->index_path = optarg; return 0;
-    case ARGS_CACHE: options->cache = optarg; return 0;
+    case OPTION_ACCESS: options->access = (recmap_access)args->choice; return 0;
+    case OPTION_CHECK: options->check = (recmap_check)args->choice; return 0;
+    case OPTION_STORAGE: return set_storage(args, optarg);
+    case OPTION_CACHE_SIZE: return args_option_size(args, &options->cache_size);
+    case OPTION_PLUGIN: return set_framing(args, optarg);
+    case OPTION_SHARDS_FOLDER: options->shards = optarg; return 0;
+    case OPTION_INDEX: args->index_path = optarg; return 0;
+    case OPTION_CACHE: options->cache = optarg; return 0;
     default: return 0;
     }
+}
+
+/* Prints an error that lists the choices: "use a, b or c". */
+static int invalid_choice(const struct args *args) {
+    char list[96] = "";
+    for (const char *choice = args->row->argument; *choice;) {
+        size_t size = strcspn(choice, "|"), used = strlen(list);
+        bool is_last = !choice[size];
+        const char *joint = !used ? "" : is_last ? " or " : ", ";
+        snprintf(list + used, sizeof list - used, "%s%.*s", joint, (int)size, choice);
+        choice += size + !is_last;
+    }
+    return args_usage_error(args, "invalid %s '%s': use %s", args->name, optarg, list);
+}
+
+/* Sets args->row, name and choice, and checks what the table says about the argument. Returns 0,
+ * or the exit status after printing the error. */
+static int check_option(struct args *args, int option) {
+    size_t index = 0;
+    while (args->rows[index]->option != option) index++;
+    const struct option_row *row = args->row = args->rows[index];
+    snprintf(args->name, sizeof args->name, "--%s", row->name);
+    if (option == OPTION_OUTPUT && !*optarg)
+        return args_usage_error(args, "-o needs a %s name",
+                                strcmp(row->argument, "FOLDER") ? "file" : "folder");
+    if (!option_row_has_choices(row)) return 0;
+    args->choice = option_row_find_choice(row, renamed_value(optarg));
+    return args->choice < 0 ? invalid_choice(args) : 0;
 }
 
 /* Handles the options that commands share here, and returns the command's own. The shared options
@@ -198,16 +210,16 @@ int args_next(struct args *args) {
             args->operands = args->argv + optind;
             args->operand_count = args->argc - optind;
             return ARGS_END;
-        case 'h':
-        case OPTION_HELP: fputs(args->command->help, stdout); return stop(args, 0);
+        case OPTION_HELP: return print_help(args);
         case ':':
             return stop(args, args_usage_error(args, "option '%s' needs an argument",
                                                args->argv[optind - 1]));
         case '?': return stop(args, option_error(args));
         default: break;
         }
-        if (option < ARGS_SHARED) return option;
-        int exit_status = set_shared(args, option);
+        int exit_status = check_option(args, option);
+        if (!exit_status && option < OPTION_SHARED) return option;
+        if (!exit_status) exit_status = set_shared(args, option);
         if (exit_status) return stop(args, exit_status);
     }
 }
@@ -250,16 +262,19 @@ static uint64_t unit_factor(const char *unit) {
     return factor;
 }
 
-bool args_size(const struct args *args, const char *name, const char *text, uint64_t *size) {
-    size_t digits = strspn(text, "0123456789");
-    uint64_t factor = unit_factor(text + digits + strspn(text + digits, " "));
-    uint64_t number = digits && digits < 19 ? strtoull(text, NULL, 10) : 0;
-    if (!factor || !number || number > UINT64_MAX / factor) {
-        args_usage_error(args, "%s must be a size such as 200GB or 64MiB, not '%s'", name, text);
-        return false;
-    }
+int args_option_number(const struct args *args, uint64_t limit, uint64_t *number) {
+    return args_number(args, args->name, optarg, limit, number) ? 0 : 2;
+}
+
+int args_option_size(const struct args *args, uint64_t *size) {
+    size_t digits = strspn(optarg, "0123456789");
+    uint64_t factor = unit_factor(optarg + digits + strspn(optarg + digits, " "));
+    uint64_t number = digits && digits < 19 ? strtoull(optarg, NULL, 10) : 0;
+    if (!factor || !number || number > UINT64_MAX / factor)
+        return args_usage_error(args, "%s must be a size such as 200GB or 64MiB, not '%s'",
+                                args->name, optarg);
     *size = number * factor;
-    return true;
+    return 0;
 }
 
 int args_load_framing(const char **name, const char *path) {

@@ -1,0 +1,222 @@
+#include "terminal/options.h"
+
+#include <stddef.h>
+
+/* docs/man/options.cmake reads the definitions and rows of this file as text, because a build for
+ * another machine cannot run the command. So a row has only literals, NULL and these names. */
+#define READERS "annotate cat duplicates find get report sample schema view"
+#define VIEWERS "cat duplicates find get info order report sample schema select split verify view"
+
+const struct option_row option_table[] = {
+    /* index, and what verify shares with it */
+    {OPTION_SPLIT, "split", "NAME", "index",
+     "use the shards of a split: those of sets and files whose names are NAME, or end in -NAME, "
+     "_NAME or .NAME"},
+    {OPTION_SETS, "sets", "error|all", "index",
+     "several sets in a folder, such as train and test, are an error (default), or are joined"},
+    {OPTION_ID, "id", "FEATURE", "index",
+     "make records findable by this bytes or int64 feature, which is an error if no record has it, "
+     "or a warning with -o: the index may be a part for 'recmap merge'"},
+    {OPTION_LIFT, "lift", "FEATURE[=DEFAULT]", "index",
+     "copy this feature (one value per record) into a column of the index; a record without it "
+     "gets DEFAULT, or see --missing-values; repeatable"},
+    {OPTION_MISSING_VALUES, "missing-values", "error|null", "index",
+     "a record without a lifted feature that has no default is an error (default), or has a null"},
+    {OPTION_COUNT, "count", "FEATURE[:DTYPE]", "index",
+     "count the elements of this feature in each record, for rows of tokens or steps: the values "
+     "of a feature, or the steps of a feature list; with DTYPE (uint16, ...), the numbers of that "
+     "type in its value of bytes; a record without it counts 0; repeatable"},
+    {OPTION_ON_BAD_RECORD, "on-bad-record", "error|skip", "index",
+     "error (default): stop at the first damaged record\n"
+     "skip: index the good records and list the damage in the index"},
+    {OPTION_FRAMING, "framing", "auto|tfrecord|ofrecord|lines|tar|fixed:H,R,F|./PLUGIN.so", "index",
+     "how records are stored in the files:\n"
+     "auto, tfrecord: TFRecord (default)\n"
+     "ofrecord: OFRecord of OneFlow\n"
+     "lines: one record per line, ended by LF or CR LF\n"
+     "tar: archives of WebDataset, one record per sample\n"
+     "fixed: records of R bytes, after H and before F bytes per file\n"
+     "./PLUGIN.so: a custom framing (see recmap/framing.h)"},
+    {OPTION_COMPRESSION, "compression", "auto|none|gzip|zlib", "index",
+     "how the shards are compressed; default: auto, detect by content"},
+    {OPTION_FROM_IDX, "from-idx", "FOLDER", "index",
+     "read record offsets from text indexes in FOLDER (NAME.idx, as DALI's tfrecord2idx writes "
+     "them); verifies headers but not data"},
+    {OPTION_APPEND, "append", NULL, "index",
+     "add shards to an existing index, with its ids, columns and counts; existing records keep "
+     "their numbers"},
+    {OPTION_INDEX_ONLY, "index-only", NULL, "verify", "verify only the index; no shard is read"},
+    {OPTION_JSON, "json", NULL, "verify", "print one JSON document"},
+    {OPTION_THREADS, "threads", "N", "index verify",
+     "number of threads; 0 (default): one per core, for URLs at least 4"},
+    {OPTION_MEMORY_LIMIT, "memory-limit", "SIZE", "index",
+     "upper bound on the memory for one compressed shard (64MiB, 1GB); default: a limit that "
+     "follows the size of the file"},
+    {OPTION_MEMORY_LIMIT, "memory-limit", "SIZE", "verify",
+     "upper bound on the memory for one compressed shard (64MiB, 1GB), and for the list of "
+     "damage; default: for a shard, a limit that follows the size of the file"},
+
+    /* annotate */
+    {OPTION_COLUMN, "column", "NAME=FILE", "annotate",
+     "add column NAME with the values of field NAME of a CSV, TSV or JSON lines file (.csv, .tsv, "
+     ".jsonl), whose field id or number names the record; or with the values of an array (.npy), "
+     "one for each record; repeatable"},
+    {OPTION_DEFAULT, "default", "NAME=VALUE", "annotate",
+     "the value of column NAME for records without a value; without it, see --missing-values"},
+    {OPTION_MISSING_VALUES, "missing-values", "error|null", "annotate",
+     "a record without a value of a column without a default is an error, or its value is null; "
+     "default: null"},
+    {OPTION_BY, "by", "id|number", "annotate",
+     "the field of FILE that names the record; default: id, if FILE has it, else number"},
+    {OPTION_UNMATCHED, "unmatched", "error|ignore", "annotate",
+     "a row whose key no record has is an error (default), or left out"},
+    {OPTION_DROP, "drop", "NAME", "annotate", "remove a column; repeatable"},
+    {OPTION_RENAME, "rename", "OLD=NEW", "annotate", "rename a column; repeatable"},
+
+    /* which records */
+    {OPTION_BY, "by", "content|id|FEATURE", "duplicates",
+     "content: compare payloads (default); 128-bit hashes are compared\n"
+     "id: compare ids; reads only records whose ids may repeat\n"
+     "FEATURE: compare the values of a feature; records without it equal none"},
+    {OPTION_BY, "by", "number|id", "get", "what operands and lines of a file are; default: number"},
+    {OPTION_FROM, "from", "FILE", "get",
+     "also the records that FILE names, one to a line; - is standard input"},
+    {OPTION_FEATURE, "feature", "NAME", "get",
+     "write only the values of this feature: bytes as they are, numbers as text, one line per "
+     "record"},
+    {OPTION_WHERE, "where", "EXPRESSION", "select",
+     "such as \"label == 3 and lang in ('de', 'fr')\": comparisons of columns, `length` (bytes of "
+     "a record) and values, with and, or, not; columns['a/b'] is a column whose name is not a "
+     "plain name"},
+    {OPTION_WHERE, "where", "EXPRESSION", "cat sample",
+     "only records for which this is true; see 'recmap select --help'"},
+    {OPTION_SAMPLE, "sample", "N", "report",
+     "number of records, from all parts, whose features are shown (default 1000, or fewer if they "
+     "are large; 0: all)"},
+    {OPTION_SAMPLE, "sample", "N", "schema",
+     "read N records from all parts (default 1000); 0: all"},
+    {OPTION_SHUFFLE, "shuffle", NULL, "cat order",
+     "shuffle; the order depends only on the seed and the epoch"},
+    {OPTION_SHUFFLE, "shuffle", NULL, "report",
+     "show in which order a shuffled epoch reads the records"},
+    {OPTION_SEED, "seed", "S", "cat order report", "seed of the shuffle (default 0)"},
+    {OPTION_SEED, "seed", "S", "sample", "seed of the sample (default 0)"},
+    {OPTION_SEED, "seed", "S", "split", "seed of the hash (default 0)"},
+    {OPTION_EPOCH, "epoch", "E", "cat order report", "epoch of the shuffle (default 0)"},
+    {OPTION_FROM, "from", "POSITION", "cat order",
+     "start at this position of the epoch (default 0)"},
+    {OPTION_COUNT, "count", "N", "cat order", "at most N records or rows"},
+    {OPTION_RANK, "rank", "R", "cat order",
+     "only the share of this rank; needs --world-size and --batch-size"},
+    {OPTION_WORLD_SIZE, "world-size", "W", "cat order", "number of ranks"},
+    {OPTION_BATCH_SIZE, "batch-size", "B", "cat order", "records or rows per rank and step"},
+    {OPTION_LAST, "last", "keep|drop|pad", "cat order",
+     "what to do with a last step that is not full: share it evenly (keep, the default), drop it, "
+     "or fill it from the epoch's start"},
+    {OPTION_POSITION_OF, "position-of", "NUMBER", "order",
+     "print the position of the record with this number"},
+    {OPTION_DESCRIBE, "describe", NULL, "order",
+     "print the description of the order, which states contain"},
+
+    /* what to print or write */
+    {OPTION_SHARDS, "shards", NULL, "info",
+     "also list the shards: first record, records, bytes, path"},
+    {OPTION_JSON, "json", NULL, "info", "print one JSON document"},
+    {OPTION_JSON, "json", NULL, "schema",
+     "print JSON: {NAME: {\"kind\", \"share\", \"min_length\", ...}}"},
+    {OPTION_BATCH_SIZE, "batch-size", "B", "info",
+     "for the number of requests: the records of a batch; default: 256"},
+    {OPTION_FEATURES, "features", "python|c|tf", "schema",
+     "print source text: the features for a parser, in this language, or for tf.io.parse_example"},
+    {OPTION_PORT, "port", "N", "view",
+     "listen on this port of 127.0.0.1 (default: any that is free)"},
+    {OPTION_NO_BROWSER, "no-browser", NULL, "view", "only print the address"},
+    {OPTION_TO, "to", "idx", "export", "output format (required)"},
+    {OPTION_FORMAT, "format", "json", "import",
+     "input format (the only one): protobuf's JSON mapping of tf.Example or tf.SequenceExample, "
+     "or {\"base64\": \"...\"} for any bytes"},
+    {OPTION_FORMAT, "format", "raw|tfrecord|json|number", "cat get sample",
+     "raw: payloads, concatenated\n"
+     "tfrecord: a TFRecord file\n"
+     "json: one record per line, in protobuf's JSON mapping\n"
+     "number: record numbers; no data is read\n"
+     "default: raw to a file or pipe, a preview to a terminal"},
+    {OPTION_OUTPUT, "output", "FILE", "cat get import",
+     "write to FILE, which appears when it is complete; default: -, standard output"},
+    {OPTION_OUTPUT, "output", "FILE", "sample",
+     "write to FILE, which appears when it is complete; NAME.rmv is a selection of the records; "
+     "default: -, standard output"},
+    {OPTION_OUTPUT, "output", "FILE", "report",
+     "write to FILE, which appears when it is complete; default: -, standard output, unless it is "
+     "a terminal"},
+    {OPTION_OUTPUT, "output", "NAME.tfrecord", "cat get sample",
+     "without --format: write a TFRecord file and its index NAME.rmx, with the ids, counts and "
+     "lifted columns of the records"},
+    {OPTION_OUTPUT, "output", "NAME@N", "cat get sample",
+     "write N TFRecord files, NAME-00000-of-0000N and so on, of consecutive records, and their "
+     "index NAME.rmx; with N.tfrecord, names end in .tfrecord; files whose names end in .gz or "
+     ".zlib are compressed"},
+    {OPTION_OUTPUT, "output", "NAME.rmv", "duplicates select",
+     "write to this file, which appears when it is complete"},
+    {OPTION_OUTPUT, "output", "NAME.rmx", "index",
+     "the index; default: next to the first shard (in the current folder if that is a URL), named "
+     "after the set of shards (train-00000-of-00004.tfrecord and so on: train.rmx)"},
+    {OPTION_OUTPUT, "output", "NAME.rmx", "merge",
+     "the merged index (required); must not be one of the parts"},
+    {OPTION_OUTPUT, "output", "FOLDER", "export",
+     "write to FOLDER, created if needed; default: beside the shards, if they are below the "
+     "folder of NAME.rmx"},
+    {OPTION_OUTPUT, "output", "FOLDER", "split",
+     "write the selections to FOLDER, created if needed; default: the current one"},
+
+    /* how to read */
+    {OPTION_ACCESS, "access", "map|read|direct|auto", READERS " index",
+     "how to read shards; default: map"},
+    {OPTION_CHECK, "check", "data|header", READERS, "what to verify in a record; default: data"},
+    {OPTION_PLUGIN, "framing", "./PLUGIN.so", VIEWERS " annotate merge",
+     "load the custom framing of the shards"},
+    {OPTION_INDEX, "index", "NAME.rmx", VIEWERS,
+     "open a selection (.rmv) with this index, if it was moved"},
+    {OPTION_SHARDS_FOLDER, "shards", "FOLDER", READERS " verify",
+     "read the shards from FOLDER or URL, if the index was moved"},
+    {OPTION_STORAGE, "storage", "KEY=VALUE", READERS " index info order select verify",
+     "an option for remote stores: endpoint, region, key, secret, anonymous, ...; repeatable"},
+    {OPTION_CACHE, "cache", "FOLDER", READERS " info order select",
+     "keep what is read from remote stores on the local disk"},
+    {OPTION_CACHE_SIZE, "cache-size", "SIZE", READERS " info order select",
+     "maximum size of the cache, such as 200GB; default: a tenth of the disk stays free"},
+    {OPTION_HELP, "help", NULL, NULL, "print this help"},
+
+    /* rows */
+    {OPTION_NONE, NULL, NULL, "order",
+     "Rows, from the element counts of an index made with --count; always shuffled:"},
+    {OPTION_NONE, NULL, NULL, "report",
+     "To show with which records the rows of an epoch begin (see 'recmap order --help'):"},
+    {OPTION_CHUNKED, "chunked", "SIZE", "order report",
+     "join the documents and cut them into rows of SIZE elements"},
+    {OPTION_PACKED, "packed", "SIZE", "order report",
+     "pack documents into rows of at most SIZE elements"},
+    {OPTION_WINDOWS, "windows", "SIZE", "order report",
+     "every stretch of SIZE elements of a record"},
+    {OPTION_FEATURE, "feature", "NAME", "order report",
+     "the counted feature (default: the only one)"},
+    {OPTION_JSON, "json", NULL, "order",
+     "print JSON lines: position, number and pieces of each row"},
+    {OPTION_ADD, "add", "N", "order report", "elements added to each document (chunked, packed)"},
+    {OPTION_OVERLAP, "overlap", "N", "order report",
+     "elements of the next row that a row also has (chunked)"},
+    {OPTION_DOCUMENTS, "documents", "shuffled|stored", "order report",
+     "order in which documents are joined (chunked; default shuffled)"},
+    {OPTION_TAIL, "tail", "drop|pad", "order report",
+     "what to do with elements that do not fill a row: leave them out (default), or make them a "
+     "shorter row (chunked)"},
+    {OPTION_LONG_DOCUMENTS, "long", "split|truncate|drop", "order report",
+     "what to do with documents longer than a row: split them (default), use only their first "
+     "elements, or leave them out (packed)"},
+    {OPTION_GROUP, "group", "N", "order report",
+     "documents packed together, at most 65536 (packed; default 4096)"},
+    {OPTION_STRIDE, "stride", "N", "order report",
+     "from the start of a window to the next (windows; default 1)"},
+    {OPTION_PAD, "pad", "BEFORE,AFTER", "order report",
+     "how far windows reach past the ends of a record (windows; default 0,0)"},
+    {0}};
