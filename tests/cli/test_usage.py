@@ -205,12 +205,18 @@ class CompletionInFish(CliTest):
 
 
 class Help(CliTest):
-    def test_the_tool_lists_its_commands(self):
+    def test_the_tool_and_the_manual_list_the_commands(self):
         result = self.run_recmap("--help")
         self.assertEqual((result.err, result.status), (b"", 0))
         listed = re.search(r"commands:\n(.*?)\n\n", result.out.decode(), re.S)[1]
         self.assertEqual([line.split()[0] for line in listed.split("\n")], COMMANDS)
         self.assertTrue(result.out.startswith(b"usage: recmap COMMAND "))
+        commands = re.findall(
+            r"\.BR recmap\\-(\w+) \(1\)\n(.*)", manual("recmap").split(".SH CONV")[0]
+        )
+        self.assertEqual([f"  {name:10} {text}" for name, text in commands], listed.split("\n"))
+        for name, text in commands:
+            self.assertIn(f"\nrecmap\\-{name} \\- {text}\n", manual(f"recmap-{name}"))
 
     def test_every_command_has_help(self):
         for command in COMMANDS:
