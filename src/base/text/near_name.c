@@ -1,7 +1,5 @@
 #include "base/text/near_name.h"
 
-#include <stdint.h>
-
 static char lower(char c) {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
@@ -12,7 +10,7 @@ static size_t min(size_t a, size_t b) {
 
 /* The largest distance of two names that probably mean the same. */
 static size_t distance_limit(size_t longer_size) {
-    return longer_size < 5 ? 1 : longer_size < 9 ? 2 : longer_size / 3;
+    return longer_size < 2 ? 0 : longer_size < 5 ? 1 : longer_size < 9 ? 2 : longer_size / 3;
 }
 
 /* The distances from each prefix of `a` to all prefixes of `b`, one row after the other. Before
@@ -32,4 +30,10 @@ size_t near_name_distance(const char *a, size_t a_size, const char *b, size_t b_
     }
     size_t limit = distance_limit(a_size > b_size ? a_size : b_size);
     return row[b_size] <= limit ? row[b_size] : SIZE_MAX;
+}
+
+void near_name_offer(struct near_name *nearest, const char *wanted, size_t wanted_size,
+                     const char *name, size_t size) {
+    size_t distance = near_name_distance(wanted, wanted_size, name, size);
+    if (distance < nearest->distance) *nearest = (struct near_name){name, size, distance};
 }

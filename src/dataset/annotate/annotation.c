@@ -167,27 +167,17 @@ static struct new_column *find_column(const recmap_annotation *annotation, const
     return NULL;
 }
 
-/* The column that a misspelt name probably means, or NULL. */
-static const char *find_near(const recmap_annotation *annotation, const char *name) {
-    const char *nearest = NULL;
-    size_t least = SIZE_MAX, size = strlen(name);
-    for (size_t i = 0; i < annotation->column_count; i++) {
-        const char *other = annotation->columns[i].name;
-        size_t distance = near_name_distance(name, size, other, strlen(other));
-        if (distance >= least) continue;
-        least = distance;
-        nearest = other;
-    }
-    return nearest;
-}
-
 static recmap_status fail_absent(const recmap_annotation *annotation, const char *name,
                                  recmap_error *error) {
     fail(error, RECMAP_NO_COLUMN, "the index has no column \"%s\"%s", name,
          name[0] == '@' ? " that can be changed" : "");
     fail_file(error, annotation->path);
-    const char *near = find_near(annotation, name);
-    if (near) fail_advise(error, "did you mean \"%s\"?", near);
+    struct near_name near = NEAR_NAME_INIT;
+    for (size_t i = 0; i < annotation->column_count; i++) {
+        const char *other = annotation->columns[i].name;
+        near_name_offer(&near, name, strlen(name), other, strlen(other));
+    }
+    if (near.name) fail_advise(error, "did you mean \"%s\"?", near.name);
     else fail_advise(error, "see `recmap info` for its columns");
     return RECMAP_NO_COLUMN;
 }

@@ -83,34 +83,24 @@ static recmap_status append(size_t *node, size_t *last, struct parser *parser,
 
 /* ---- Columns. */
 
-static void advise_near(struct parser *parser, size_t column_index, const char *list) {
-    recmap_lifted_column column = {.name = ""};
-    if (recmap_dataset_get_lifted_column(&column, parser->filter->dataset, column_index, NULL) ==
-        RECMAP_OK)
-        fail_advise(parser->error, "did you mean '%s'? the columns are %s", column.name, list);
-}
-
 /* Suggests a column with a similar name, or how to add one, and lists those that the advice has
  * room for. */
 static void advise_columns(struct parser *parser, const char *name, size_t size) {
     const recmap_dataset *dataset = parser->filter->dataset;
     char list[256] = "", wanted[NEAR_NAME_MAX + 1] = "FEATURE", prefix[300];
-    size_t used = 0, nearest = SIZE_MAX, near = 0;
+    struct near_name near = NEAR_NAME_INIT;
+    size_t used = 0;
     for (size_t i = 0; i < recmap_dataset_get_info(dataset)->lifted_column_count; i++) {
         recmap_lifted_column column;
         if (recmap_dataset_get_lifted_column(&column, dataset, i, NULL) != RECMAP_OK) continue;
         size_t other = strlen(column.name);
-        size_t distance = near_name_distance(name, size, column.name, other);
-        if (distance < nearest) {
-            nearest = distance;
-            near = i;
-        }
+        near_name_offer(&near, name, size, column.name, other);
         if (used + other + 8 > sizeof list) continue;
         used +=
             (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", column.name);
     }
-    if (nearest != SIZE_MAX) {
-        advise_near(parser, near, list);
+    if (near.name) {
+        fail_advise(parser->error, "did you mean '%s'? the columns are %s", near.name, list);
         return;
     }
     if (size < sizeof wanted) snprintf(wanted, sizeof wanted, "%.*s", (int)size, name);

@@ -72,15 +72,11 @@ static enum value_kind kind_of(enum storage_option option) {
 }
 
 static recmap_status fail_name(const char *name, recmap_error *error) {
-    size_t best = SIZE_MAX, found = 0, size = strlen(name);
-    for (size_t i = 0; i < NAME_COUNT; i++) {
-        size_t distance = near_name_distance(name, size, names[i].name, strlen(names[i].name));
-        if (distance >= best) continue;
-        best = distance;
-        found = i;
-    }
+    struct near_name near = NEAR_NAME_INIT;
+    for (size_t i = 0; i < NAME_COUNT; i++)
+        near_name_offer(&near, name, strlen(name), names[i].name, strlen(names[i].name));
     fail(error, RECMAP_INVALID, "there is no storage option \"%.64s\"", name);
-    if (best != SIZE_MAX) fail_advise(error, "did you mean '%s'?", names[found].name);
+    if (near.name) fail_advise(error, "did you mean '%s'?", near.name);
     else
         fail_advise(error, "the options are endpoint, region, key, secret, token, anonymous, "
                            "requester_pays, addressing, profile, credential_process, account, sas, "

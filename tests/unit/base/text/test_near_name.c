@@ -23,7 +23,7 @@ static bool are_near(const char *a, const char *b) {
 static void test_distances(void **state) {
     (void)state;
     assert_int_equal(distance("", ""), 0);
-    assert_int_equal(distance("", "a"), 1);
+    assert_true(distance("", "a") == SIZE_MAX);
     assert_int_equal(distance("label", "label"), 0);
     assert_int_equal(distance("LABEL", "label"), 0);
     assert_int_equal(distance("label", "labels"), 1);
@@ -32,7 +32,7 @@ static void test_distances(void **state) {
     assert_int_equal(distance("label", "lobel"), 1);
     assert_int_equal(distance("label", "lable"), 2);
     assert_int_equal(distance("kittenkitten", "sittingkitten"), 3);
-    assert_int_equal(distance("[", "{"), 1); /* not letters */
+    assert_int_equal(distance("a[", "a{"), 1); /* not letters */
 }
 
 static void test_long_names(void **state) {
@@ -55,12 +55,31 @@ static void test_near_names(void **state) {
     assert_false(are_near("id", "label"));
     assert_false(are_near("weight", "label"));
     assert_false(are_near("", "abc"));
+    assert_false(are_near("a", "b"));
+    assert_true(are_near("a", "ab"));
     assert_false(are_near("kitten", "sitting"));
 }
 
+static const char *nearest(const char *wanted, const char *const *names, size_t count) {
+    struct near_name near = NEAR_NAME_INIT;
+    for (size_t i = 0; i < count; i++)
+        near_name_offer(&near, wanted, strlen(wanted), names[i], strlen(names[i]));
+    return near.name;
+}
+
+static void test_the_first_of_the_nearest_names(void **state) {
+    (void)state;
+    static const char *const names[] = {"scores", "Score", "score", "label"};
+    assert_ptr_equal(nearest("score", names, 4), names[1]);
+    assert_ptr_equal(nearest("scoress", names, 4), names[0]);
+    assert_ptr_equal(nearest("lable", names, 4), names[3]);
+    assert_null(nearest("weight", names, 4));
+    assert_null(nearest("score", names, 0));
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_distances),
-                                       cmocka_unit_test(test_long_names),
-                                       cmocka_unit_test(test_near_names)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_distances), cmocka_unit_test(test_long_names),
+        cmocka_unit_test(test_near_names), cmocka_unit_test(test_the_first_of_the_nearest_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
