@@ -79,12 +79,10 @@ RECMAP_API void recmap_annotation_ignore_unmatched(recmap_annotation *annotation
 RECMAP_API uint64_t recmap_annotation_unmatched_count(const recmap_annotation *annotation);
 
 /* Adds a column whose values are read from the field `name` of a file. The file's name ends in
- * .csv, .tsv, .jsonl, .ndjson or .npy. CSV and TSV have a header line with the names of the fields,
- * and JSON lines an object in each line. A .npy file is a one-dimensional array with one value per
- * record, in their order. The type of the column is the first of int64, float, float64 and bytes
- * that all values have; float is for numbers that it holds as they are written, and for doubles of
- * an array that it holds exactly. An empty field without quotes and null are missing values.
- * `default_value` may be NULL.
+ * .csv, .tsv, .jsonl or .ndjson. CSV and TSV have a header line with the names of the fields, and
+ * JSON lines an object in each line. The type of the column is the first of int64, float, float64
+ * and bytes that all values have; float is for numbers that it holds as they are written. An empty
+ * field without quotes and null are missing values. `default_value` may be NULL.
  *
  * Errors: INVALID, naming file and line, for a malformed file, a value of a wrong type, a key that
  * is missing, and, from recmap_annotation_finish, a key that is repeated or that no record has; IO;

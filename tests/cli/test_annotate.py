@@ -3,12 +3,10 @@
 import json
 import resource
 import shutil
-import struct
 
 from support import (
     CliTest,
     example,
-    no_records,
     repeated_ids,
     tfrecord,
 )
@@ -17,20 +15,6 @@ COUNT = 40
 LANGUAGES = ("de", "fr", "日本")
 RECORDS = [example(id=f"id-{i}", label=i % 5) for i in range(COUNT)]
 DONE = "recmap: a.rmx: columns: {} added, {} dropped, {} renamed\n"
-
-
-def array(kind, code, values, shape=None):
-    """A file in NumPy's format, version 1."""
-    header = repr({"descr": kind, "fortran_order": False, "shape": shape or (len(values),)})
-    header = header.encode() + b" " * (118 - len(repr(header))) + b"\n"
-    items = b"".join(values) if code == "s" else struct.pack(f"<{len(values)}{code}", *values)
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + items
-
-
-def cut_array():
-    """An array whose header, the longest that is read, ends in the middle of the items' type."""
-    header = "{'shape': (1,), ".ljust(4096 - len("'descr': '<")) + "'descr': '<"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode()
 
 
 class Annotated(CliTest):
@@ -197,24 +181,6 @@ class Files(Annotated):
             self.where(f'columns["{name}"] == 7', [3])
             self.annotate("--drop", name, added=0, dropped=1)
 
-    def test_arrays(self):
-        numbers = list(range(COUNT))
-        for kind, code, values in (
-            ("<i4", "i", numbers),
-            ("|u1", "B", numbers),
-            ("<f8", "d", numbers),
-            ("<f4", "f", numbers),
-        ):
-            self.write("s.npy", array(kind, code, values))
-            self.annotate("--column", "s=s.npy")
-            self.where("s in (2, 39)", [2, 39])
-            self.annotate("--drop", "s", added=0, dropped=1)
-        self.write(
-            "s.npy", array("|S8", "s", [f"t{i % 2}".encode().ljust(8, b"\0") for i in numbers])
-        )
-        self.annotate("--column", "s=s.npy", "--by", "number")
-        self.where("s == 't1'", range(1, COUNT, 2))
-
     def test_types_of_csv(self):
         def values(*texts):
             rows = "".join(f"{i},{texts[i % len(texts)]}\n" for i in range(COUNT))
@@ -351,18 +317,6 @@ class Files(Annotated):
             rows = "".join(f"{i},{value}\n" for i, value in enumerate(values))
             self.assertEqual(self.warnings_of("s.csv", f"number,ts\n{rows}"), ("", kind))
 
-    def test_an_array_of_doubles(self):
-        """It becomes a column of floats if that changes none of them."""
-        exact = [0.5, 2.0**63, float("nan"), float("-inf"), 2.0**24] * 8
-        self.assertEqual(self.warnings_of("s.npy", array("<f8", "d", exact)), ("", "float"))
-        changed = [*exact[:7], -1700000001, *exact[8:-1], 1e300]
-        self.assertEqual(self.warnings_of("s.npy", array("<f8", "d", changed)), ("", "float64"))
-        changed[-1] = 0
-        self.assertEqual(self.warnings_of("s.npy", array("<f4", "f", changed)), ("", "float"))
-        self.write("s.npy", array("<f8", "d", changed))
-        self.run_recmap("annotate", "a.rmx", "--column", "ts=s.npy")
-        self.where("ts == -1700000001", [7])
-
     def test_texts_like_numbers_beyond_all_types(self):
         """Short hashes, for example: where they occur does not matter."""
         for texts in (["9e999999", "4f", "1e40"], ["4f", "9e999999", "99999999999999999999"]):
@@ -415,21 +369,6 @@ class Files(Annotated):
             err="recmap: b.rmx: columns: 1 added, 0 dropped, 0 renamed\n",
         )
         self.check("select", "b.rmx", "--where", "s == 3", out="6\n7\n")
-
-    def test_without_records(self):
-        self.write("b.tfrecord", b"")
-        self.index("--id", "id", "-o", "b.rmx", "b.tfrecord", err=no_records("b.rmx"))
-        self.write("s.npy", array("<i4", "i", []))
-        self.check(
-            "annotate",
-            "b.rmx",
-            "--column",
-            "s=s.npy",
-            "--default",
-            "s=1",
-            err="recmap: b.rmx: columns: 1 added, 0 dropped, 0 renamed\n",
-        )
-        self.check("select", "b.rmx", "--where", "s == 1", out="")
 
 
 class Columns(Annotated):
@@ -536,8 +475,8 @@ class Lifts(Annotated):
             "--column",
             "score=s.txt",
             err=(
-                "s.txt: the file's name does not end in .csv, .tsv, .jsonl, .ndjson or .npy\n"
-                "  the extension selects the format: CSV, TSV, JSON lines, or an array of NumPy"
+                "s.txt: the file's name does not end in .csv, .tsv, .jsonl or .ndjson\n"
+                "  the extension selects the format: CSV, TSV or JSON lines"
             ),
         )
 
@@ -790,11 +729,11 @@ class Errors(Annotated):
         doubled = "quotes inside a quoted field are doubled"
         self.fails(
             *self.csv('id,s\nid-0,"x\n'),
-            err=f"s.csv: line 2: a quote is not closed\n  close the quote; {doubled}",
+            err=f"s.csv: line 2, byte 5: a quote is not closed\n  close the quote; {doubled}",
         )
         self.fails(
             *self.csv('id,s\nid-0,"x"y\n'),
-            err="s.csv: line 2: a closing quote is followed by other characters\n"
+            err="s.csv: line 2, byte 7: a closing quote is followed by other characters\n"
             f"  end the field after the quote; {doubled}",
         )
         self.fails(
@@ -805,8 +744,8 @@ class Errors(Annotated):
             "--column",
             "s=s.txt",
             err=(
-                "s.txt: the file's name does not end in .csv, .tsv, .jsonl, .ndjson or .npy\n"
-                "  the extension selects the format: CSV, TSV, JSON lines, or an array of NumPy"
+                "s.txt: the file's name does not end in .csv, .tsv, .jsonl or .ndjson\n"
+                "  the extension selects the format: CSV, TSV or JSON lines"
             ),
         )
         no_object = (
@@ -854,43 +793,23 @@ class Errors(Annotated):
             self.write("s.jsonl", text.encode())
             self.fails("--column", "s=s.jsonl", err=f"s.jsonl: line 1: {what}")
 
-    def test_of_arrays(self):
-        advice = "\n  save an array with one number or byte string for each record with numpy.save"
-        numbers = list(range(COUNT))
-        for data, what in (
-            (b"\x93NUMPY", "is not an array in NumPy's format"),
-            (array("<i4", "i", numbers)[:-1], "the file size does not match the array"),
-            (array("<i4", "i", numbers, (40, 1)), "the array does not have one dimension"),
-            (array("<U1", "i", numbers), "the type of the array's items is not supported"),
-            (array(">i4", "i", numbers), "the type of the array's items is not supported"),
-            (cut_array(), "the type of the array's items is not supported"),
+    def test_arrays_are_for_python(self):
+        self.write("s.npy", b"\x93NUMPY")
+        self.fails("--column", "s=s.npy", err=(
+            "s.npy: arrays of NumPy are read only in Python\n"
+            '  use `ds.annotate({"s": "FILE.npy"})` in Python, or write a CSV file with the fields '
+            "number and s"
+        ))  # fmt: skip
+
+    def test_nul_in_a_table(self):
+        for data, place in (
+            ("id,s\nid-1,1\n".encode("utf-16-le"), "line 1, byte 1"),
+            (b'id,s,t\nid-1,1,"a\n\0"\n', "line 3, byte 0"),
         ):
-            self.write("s.npy", data)
-            self.fails("--column", "s=s.npy", err=f"s.npy: {what}{advice}")
-        self.write("s.npy", array("<i4", "i", numbers[1:]))
-        self.fails(
-            "--column",
-            "s=s.npy",
-            err="s.npy: the array has 39 items, but the data set has 40 records\n"
-            "  save an array with one value for each record",
-        )
-        self.write("s.npy", array("<u8", "Q", [2**63] * COUNT))
-        self.fails(
-            "--column",
-            "s=s.npy",
-            err=f"s.npy: item 0 is {2**63}, beyond int64 (-2^63 to 2^63 - 1)\n"
-            '  save .view("int64"), which has the same bits, or byte strings',
-        )
-        self.fails(
-            "--column",
-            "s=s.npy",
-            "--by",
-            "id",
-            err=(
-                "s.npy: an array has no ids: its values follow record numbers\n"
-                "  use --by number, or a CSV file with the fields id and s"
-            ),
-        )
+            self.fails(*self.csv(data), err=(
+                f"s.csv: {place}: a byte is NUL\n"
+                "  convert the file to UTF-8; NUL occurs in UTF-16 and in binary files"
+            ))  # fmt: skip
 
     def test_of_names(self):
         self.fails(

@@ -3,7 +3,6 @@ each kind, the short form two million."""
 
 import os
 import resource
-import struct
 import subprocess
 import unittest
 
@@ -70,14 +69,6 @@ class Memory(CliTest):
         note = f"recmap: column 'new' is null for {nulls} of {COUNT} records\n"
         self.annotate("a.jsonl", "--by", "number", note=note)
         self.check_last("new == 'last'")
-
-    def test_array(self):
-        header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({COUNT},), }}".ljust(117)
-        with open(self.path("a.npy"), "wb") as file:
-            file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + header.encode() + b"\n")
-            file.write(struct.pack("<f", 0.5) * (COUNT - 1) + struct.pack("<f", 2.5))
-        self.annotate("a.npy")
-        self.check_last("new == 2.5")
 
 
 if __name__ == "__main__":

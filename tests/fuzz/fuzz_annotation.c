@@ -1,19 +1,18 @@
-/* Any bytes as a file of new columns. The first byte chooses CSV, TSV, JSON lines or an array, and
- * the key. Every row is refused with a reason, or has fields within it that fit their type; reading
- * the file again gives the same rows. */
+/* Any bytes as a file of new columns. The first byte chooses CSV, TSV or JSON lines, and the key.
+ * Every row is refused with a reason, or has fields within it that fit their type; reading the file
+ * again gives the same rows. */
 #include <string.h>
 
-#include "dataset/annotate/array_file.h"
 #include "dataset/annotate/table.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/small_set.h"
 
-enum { CSV, TSV, JSON_LINES, ARRAY, KINDS };
+enum { CSV, TSV, JSON_LINES, KINDS };
 
 static const char *paths[KINDS];
 
 static void prepare(void) {
-    static const char *const names[KINDS] = {"any.csv", "any.tsv", "any.jsonl", "any.npy"};
+    static const char *const names[KINDS] = {"any.csv", "any.tsv", "any.jsonl"};
     for (int i = 0; i < KINDS; i++) paths[i] = small_set_path(names[i]);
 }
 
@@ -63,29 +62,11 @@ static void read_table(const char *path, recmap_key key) {
     table_close(&table);
 }
 
-static void read_array(const char *path) {
-    enum { ITEMS_MAX = 1000 };
-    struct array_file array;
-    recmap_error error = RECMAP_ERROR_INIT;
-    if (array_file_open(&array, path, &error) == RECMAP_OK) {
-        for (uint64_t i = 0; i < array.count && i < ITEMS_MAX; i++) {
-            recmap_value value;
-            uint64_t place = i % 2 ? i : array.count - 1 - i;
-            recmap_status status = array_file_at(&value, &array, place, &error);
-            check(status == RECMAP_OK ? value.type == array.type : status == RECMAP_INVALID);
-        }
-    } else {
-        check(error.message[0]);
-    }
-    array_file_close(&array);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!size) return 0;
     if (!paths[0]) prepare();
     const char *path = paths[data[0] % KINDS];
     small_set_write(path, data + 1, size - 1);
-    if (data[0] % KINDS == ARRAY) read_array(path);
-    else read_table(path, (recmap_key)(data[0] / KINDS % 3));
+    read_table(path, (recmap_key)(data[0] / KINDS % 3));
     return 0;
 }

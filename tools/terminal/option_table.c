@@ -59,8 +59,7 @@ const struct option_row option_table[] = {
     /* annotate */
     {OPTION_COLUMN, "column", "NAME=FILE", "annotate",
      "add column NAME with the values of field NAME of a CSV, TSV or JSON lines file (.csv, .tsv, "
-     ".jsonl), whose field id or number names the record; or with the values of an array (.npy), "
-     "one for each record; repeatable"},
+     ".jsonl), whose field id or number names the record; repeatable"},
     {OPTION_DEFAULT, "default", "NAME=VALUE", "annotate",
      "the value of column NAME for records without a value; without it, see --missing-values"},
     {OPTION_MISSING_VALUES, "missing-values", "error|null", "annotate",

@@ -88,11 +88,25 @@ def changes_of(
     changes += [("rename", name, new_name) for name, new_name in rename.items()]
     for name, values in named.items():
         text = default_text(name, default.get(name))
-        if isinstance(values, (str, os.PathLike)):  # the file has keys of its own
-            changes.append(("file", name, text, _KEYS[on], os.fspath(values)))
-        else:
+        if not isinstance(values, (str, os.PathLike)):
             changes.append(_change(name, text, values, key, keys, count))
+        elif os.fspath(values).lower().endswith(".npy"):
+            changes.append(_array_change(name, text, os.fspath(values), on, count))
+        else:  # the file has keys of its own
+            changes.append(("file", name, text, _KEYS[on], os.fspath(values)))
     return changes
+
+
+def _array_change(name: str, default: str | None, path: str, on: Key | None, count: int) -> _Change:
+    """The values of a file in NumPy's format, which are in the order of the records. Unlike
+    numpy.load, open_memmap takes no other format, and says what is wrong with the file."""
+    try:
+        array = np.asarray(np.lib.format.open_memmap(path, mode="r"))
+        if array.ndim != 1:
+            raise ValueError(f"the array has {counted(array.ndim, 'dimension')}, not one")
+        return _change(name, default, array, on, None, count)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path}: {error}") from error
 
 
 def _split(columns: Any, on: Key | None) -> tuple[Key | None, Any, dict[str, Any]]:

@@ -112,6 +112,74 @@ def test_files(ds, tmp_path):
     assert column(ds) == list(range(COUNT)) and column(ds, "t") == SCORES.tolist()
 
 
+@pytest.mark.parametrize(
+    ("values", "kind", "expected"),
+    [
+        (np.arange(COUNT, dtype="<i4"), np.int64, list(range(COUNT))),
+        (np.arange(COUNT, dtype=">i2"), np.int64, list(range(COUNT))),
+        (np.arange(COUNT, dtype="u1"), np.int64, list(range(COUNT))),
+        (np.arange(COUNT) % 2 == 0, np.int64, [1, 0] * 50),
+        (np.array([0.5, 2.0**63, -np.inf, 2.0**24] * 25), np.float32, None),
+        (np.array([1.5, -1700000001, 1e300, 0] * 25), np.float64, None),
+        (np.array([0.1, -1700000001] * 50, np.float32), np.float32, None),
+        (np.array([b"t", b"t\0u", b"long", b""] * 25), None, [b"t", b"t\0u", b"long", b""] * 25),
+        (np.array(["t", "日本"] * 50), None, [b"t", "日本".encode()] * 50),
+    ],
+    ids=lambda value: str(value.dtype) if isinstance(value, np.ndarray) else "",
+)
+def test_a_numpy_file_has_a_value_for_each_record(ds, tmp_path, values, kind, expected):
+    """In their order, also if other columns of the call have keys."""
+    np.save(tmp_path / "S.NPY.npy", values)
+    (tmp_path / "S.NPY.npy").rename(tmp_path / "S.NPY")
+    ds.annotate({"id": IDS[::-1], "score": tmp_path / "S.NPY", "x": SCORES})
+    assert column(ds) == (values.tolist() if expected is None else expected)
+    assert column(ds, "x") == SCORES[::-1].tolist()
+    assert kind is None or ds.columns["score"].dtype == kind
+
+
+def test_a_numpy_file_for_no_records(tmp_path):
+    write(tmp_path, [])
+    with pytest.warns(UserWarning, match="no records"):
+        ds = recmap.open(tmp_path / "made-0.tfrecord")
+    np.save(tmp_path / "s.npy", np.zeros(0, np.int32))
+    with ds:
+        ds.annotate({"s": tmp_path / "s.npy"}, default={"s": 1})
+        assert ds.columns["s"].tolist() == []
+
+
+def test_numpy_files_that_are_refused(ds, tmp_path):
+    """The error names the file, and the index is unchanged. Pickles are not read."""
+    path, before = tmp_path / "s.npy", ds.fingerprint
+    np.save(path, np.arange(COUNT))
+    cut = path.read_bytes()[:-1]
+    with open(tmp_path / "zipped", "wb") as file:
+        np.savez(file, a=SCORES)
+    for data, message in (
+        (b"", r"s\.npy: .*expected"),
+        (b"id,score\n", "magic string is not correct"),
+        ((tmp_path / "zipped").read_bytes(), "magic string is not correct"),
+        (cut, "s.npy: mmap length is greater"),
+        (np.array([{}] * COUNT), "Python objects"),
+        (np.zeros((COUNT, 1)), "the array has 2 dimensions, not one"),
+        (np.float32(1), "the array has 0 dimensions, not one"),
+        (SCORES[1:], "s.npy: column 'score' has 99 values, but the data set has 100 records"),
+        (np.full(COUNT, 2**63, np.uint64), "s.npy: column 'score': a value is beyond int64"),
+        (np.zeros(COUNT, "c8"), "s.npy: column 'score': values of type complex64"),
+    ):
+        if isinstance(data, bytes):
+            path.write_bytes(data)
+        else:
+            np.save(path, data)
+        with pytest.raises(ValueError, match=message):
+            ds.annotate({"score": path})
+    np.save(path, SCORES)
+    with pytest.raises(ValueError, match=r"s\.npy: column 'score' has no ids"):
+        ds.annotate({"score": path}, by="id")
+    with pytest.raises(FileNotFoundError):
+        ds.annotate({"score": tmp_path / "absent.npy"})
+    assert ds.fingerprint == before and "score" not in ds.columns
+
+
 def test_a_text_among_numbers_of_a_file_is_named(ds, tmp_path):
     path = tmp_path / "s.csv"
 

@@ -10,7 +10,6 @@
 #include "base/core/error.h"
 #include "base/core/interrupt.h"
 #include "base/core/plural.h"
-#include "dataset/annotate/array_file.h"
 #include "dataset/annotate/table.h"
 #include "dataset/open/dataset.h"
 
@@ -66,7 +65,7 @@ static void count_value(struct column_file *file, const struct table_row *row, r
 /* Adds what to do about a number that is beyond the type. */
 static void advise_beyond(recmap_error *error, const struct column_file *file,
                           const struct table_row *row, recmap_type type) {
-    bool is_csv = file->table.separator != 0;
+    bool is_csv = !file->table.is_json;
     const char *texts = is_csv ? "give JSON lines with texts" : "make all values strings";
     const char *missing = is_csv ? "leave the field empty" : "make it null";
     int64_t bits;
@@ -86,7 +85,7 @@ static recmap_status note_beyond(struct column_file *file, const struct table_ro
                shown(&row->value),
                type == RECMAP_TYPE_INT64 ? "int64 (-2^63 to 2^63 - 1)" : "float64 (1.8e308)");
     advise_beyond(&beyond, file, row, type);
-    if (!file->table.separator) {
+    if (file->table.is_json) {
         if (error) *error = beyond;
         return RECMAP_INVALID;
     }
@@ -106,7 +105,7 @@ static recmap_status widen_type(recmap_type *type, struct column_file *file,
     if (next == RECMAP_TYPE_NONE || next == *type) return RECMAP_OK;
     bool mixes = *type != RECMAP_TYPE_NONE &&
                  (next == RECMAP_TYPE_BYTES || *type == RECMAP_TYPE_BYTES);
-    if (mixes && !file->table.separator)
+    if (mixes && file->table.is_json)
         return table_fail(&file->table, row->line, error,
                           "make the values of all lines numbers, or all strings",
                           "\"%s\" is of type %s here and of type %s in earlier lines",
@@ -120,7 +119,7 @@ static recmap_status widen_type(recmap_type *type, struct column_file *file,
 
 static recmap_status report(struct column_file *file, recmap_error *error) {
     uint64_t size = file->table.map->size;
-    uint64_t done = size - (uint64_t)(file->table.end - file->table.next);
+    uint64_t done = size - (uint64_t)(file->table.text.end - file->table.text.at);
     if (file->row_count++ % REPORT_ROWS) return RECMAP_OK;
     return annotation_report(file->annotation, (file->pass * size + done) / 2, size,
                              file->column->row_count, error);
@@ -153,10 +152,10 @@ static recmap_status warn_of_rounding(struct column_file *file, recmap_error *er
     recmap_error *warning = create_warning(file->column);
     if (!warning) return fail_memory(error);
     table_fail(&file->table, file->rounded_line, warning,
-               file->table.separator
-                   ? "write all values as integers, and leave the field empty if the value is "
+               file->table.is_json
+                   ? "write all values as integers, or all as strings, and null if the value is "
                      "missing"
-                   : "write all values as integers, or all as strings, and null if the value is "
+                   : "write all values as integers, and leave the field empty if the value is "
                      "missing",
                "%" PRId64 " is rounded to %.0f, because line %" PRIu64
                " makes column \"%s\" one of float64",
@@ -275,74 +274,37 @@ static recmap_status add_table(struct column_file *file, recmap_key key, recmap_
     return status;
 }
 
-/* An array has a value for each record, so item `i` is that of record `i`. */
-static recmap_status add_items(recmap_annotation *annotation, struct new_column *column,
-                               const struct array_file *array, recmap_error *error) {
-    uint64_t record_count = index_manifest(annotation->index)->record_count;
-    if (array->count != record_count) {
+static recmap_status fail_extension(const char *path, const char *name, recmap_error *error) {
+    if (table_has_extension(path, ".npy")) {
+        fail(error, RECMAP_INVALID, "arrays of NumPy are read only in Python");
+        fail_advise(error,
+                    "use `ds.annotate({\"%s\": \"FILE.npy\"})` in Python, or write a CSV file with "
+                    "the fields number and %s",
+                    name, name);
+    } else {
         fail(error, RECMAP_INVALID,
-             "the array has %" PRIu64 " item%s, but the data set has %" PRIu64 " record%s",
-             array->count, plural(array->count), record_count, plural(record_count));
-        fail_file(error, array->path);
-        fail_advise(error, "save an array with one value for each record");
-        return RECMAP_INVALID;
+             "the file's name does not end in .csv, .tsv, .jsonl or .ndjson");
+        fail_advise(error, "the extension selects the format: CSV, TSV or JSON lines");
     }
-    RETURN_IF_FAILED(annotation_set_type(annotation, column, array->type, error));
-    for (uint64_t i = 0; i < array->count; i++) {
-        size_t count;
-        recmap_value value, number = {.type = RECMAP_TYPE_INT64};
-        number.as.int64 = (int64_t)i;
-        if (i % REPORT_ROWS == 0)
-            RETURN_IF_FAILED(annotation_report(annotation, i, array->count, i, error));
-        RETURN_IF_FAILED(array_file_at(&value, array, i, error));
-        RETURN_IF_FAILED(annotation_find(&count, annotation, RECMAP_KEY_NUMBER, &number, error));
-        recmap_status status = annotation_add_value(annotation, column, count, &value, error);
-        if (status == RECMAP_INVALID) fail_file(error, array->path);
-        if (status != RECMAP_OK) return status;
-    }
-    return RECMAP_OK;
+    fail_file(error, path);
+    return RECMAP_INVALID;
 }
 
-static recmap_status add_array(recmap_annotation *annotation, struct new_column *column,
-                               recmap_key key, recmap_error *error) {
-    if (key == RECMAP_KEY_ID) {
-        fail(error, RECMAP_INVALID, "an array has no ids: its values follow record numbers");
-        fail_file(error, column->path);
-        fail_advise(error, "use --by number, or a CSV file with the fields id and %s",
-                    column->name);
-        return RECMAP_INVALID;
-    }
-    struct array_file array;
-    recmap_status status = array_file_open(&array, column->path, error);
-    if (status == RECMAP_OK) status = add_items(annotation, column, &array, error);
-    array_file_close(&array);
-    return status;
-}
-
-static recmap_status check_extension(const char *path, recmap_error *error) {
-    static const char *const extensions[] = {".csv", ".tsv", ".jsonl", ".ndjson", ".npy"};
+static recmap_status check_extension(const char *path, const char *name, recmap_error *error) {
+    static const char *const extensions[] = {".csv", ".tsv", ".jsonl", ".ndjson"};
     for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++)
         if (table_has_extension(path, extensions[i])) return RECMAP_OK;
-    fail(error, RECMAP_INVALID,
-         "the file's name does not end in .csv, .tsv, .jsonl, .ndjson or "
-         ".npy");
-    fail_file(error, path);
-    fail_advise(error,
-                "the extension selects the format: CSV, TSV, JSON lines, or an array of NumPy");
-    return RECMAP_INVALID;
+    return fail_extension(path, name, error);
 }
 
 static recmap_status add_file(recmap_annotation *annotation, const char *name, const char *path,
                               recmap_key key, const char *default_value, recmap_error *error) {
-    struct new_column *column = NULL;
-    RETURN_IF_FAILED(check_extension(path, error));
-    RETURN_IF_FAILED(annotation_add_column(&column, annotation, name, default_value, error));
-    column->path = strdup(path);
-    column->key = key;
-    if (!column->path) return fail_memory(error);
-    if (table_has_extension(path, ".npy")) return add_array(annotation, column, key, error);
-    struct column_file file = {.annotation = annotation, .column = column};
-    return add_table(&file, key, error);
+    struct column_file file = {.annotation = annotation};
+    RETURN_IF_FAILED(check_extension(path, name, error));
+    RETURN_IF_FAILED(annotation_add_column(&file.column, annotation, name, default_value, error));
+    file.column->path = strdup(path);
+    file.column->key = key;
+    return file.column->path ? add_table(&file, key, error) : fail_memory(error);
 }
 
 recmap_status recmap_annotation_add_file(recmap_annotation *annotation, const char *name,

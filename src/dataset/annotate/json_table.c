@@ -107,7 +107,7 @@ static recmap_status read_member(struct json_row *object, struct json_reader *re
     uint64_t line = object->row->line;
     const char *key_name = table_key_name(table->key);
     struct json_string name;
-    RETURN_IF_FAILED(interrupt_check(thread_interrupt(), MEMBER_WORK, error));
+    RETURN_IF_FAILED(interrupt_check(object->table->text.interrupt, MEMBER_WORK, error));
     if (!json_read_string(&name, reader) || !json_take(reader, ':'))
         return fail_object(table, line, error);
     bool is_key = json_string_is(&name, key_name), is_value = json_string_is(&name, table->name);
@@ -139,18 +139,33 @@ static recmap_status read_object(struct json_row *object, struct json_reader *re
                       "the object is followed by other characters");
 }
 
+/* The end of the line that begins here. It may be as long as the file, so the interrupt is
+ * asked between pieces of it. */
+static recmap_status find_line_end(const char **end, const struct field_reader *text,
+                                   recmap_error *error) {
+    const char *start = text->at;
+    for (*end = NULL; !*end && start < text->end;) {
+        size_t left = (size_t)(text->end - start);
+        size_t piece = left < INTERRUPT_COPY_SIZE ? left : INTERRUPT_COPY_SIZE;
+        *end = memchr(start, '\n', piece);
+        start += piece;
+        RETURN_IF_FAILED(interrupt_check(text->interrupt, piece, error));
+    }
+    if (!*end) *end = text->end;
+    return RECMAP_OK;
+}
+
 recmap_status table_next_json(struct table_row *row, bool *is_row, struct table *table,
                               recmap_error *error) {
+    struct field_reader *text = &table->text;
     *is_row = false;
     *row = (struct table_row){0};
-    while (table->next < table->end) {
-        const char *end;
-        RETURN_IF_FAILED(table_search(&end, table->next, table->end, '\n', error));
-        if (!end) end = table->end;
-        const char *start = table->next;
+    while (text->at < text->end) {
+        const char *start = text->at, *end;
+        RETURN_IF_FAILED(find_line_end(&end, text, error));
         struct json_reader reader = {start, end};
-        row->line = table->line++;
-        table->next = end < table->end ? end + 1 : end;
+        row->line = text->line++;
+        text->at = end < text->end ? end + 1 : end;
         if (json_at_end(&reader)) continue; /* a blank line */
         struct json_row object = {table, row, start, false, false};
         *is_row = true;

@@ -13,8 +13,6 @@
 #include "base/core/plural.h"
 #include "base/text/json.h"
 
-enum { FIELD_WORK = 32 }; /* for the interrupt, in bytes: a field, however short */
-
 bool table_has_extension(const char *path, const char *extension) {
     size_t size = strlen(path), extension_size = strlen(extension);
     return size > extension_size && !strcasecmp(path + size - extension_size, extension);
@@ -37,114 +35,23 @@ recmap_status table_fail(const struct table *table, uint64_t line, recmap_error 
     return RECMAP_INVALID;
 }
 
-recmap_status table_search(const char **found, const char *next, const char *end, char byte,
-                           recmap_error *error) {
-    for (*found = NULL; !*found && next < end;) {
-        size_t left = (size_t)(end - next);
-        size_t piece = left < INTERRUPT_COPY_SIZE ? left : INTERRUPT_COPY_SIZE;
-        *found = memchr(next, byte, piece);
-        next += piece;
-        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), piece, error));
-    }
-    return RECMAP_OK;
-}
-
-/* The end of the quoted field whose first byte after the quote is `next`: its closing quote, or
- * NULL. `doubles` counts the quotes that are doubled. */
-static recmap_status find_quote(const char **quote, const struct table *table, const char *next,
-                                size_t *doubles, recmap_error *error) {
-    *doubles = 0;
-    for (;;) {
-        RETURN_IF_FAILED(table_search(quote, next, table->end, '"', error));
-        next = *quote;
-        if (!next || next + 1 == table->end || next[1] != '"') return RECMAP_OK;
-        ++*doubles;
-        next += 2;
-    }
-}
-
-/* Copies the text and replaces doubled quotes by single ones. False if memory runs out. */
-static bool undouble(struct field *field, struct table_scratch *scratch) {
-    size_t size = 0;
-    if (!array_reserve(&scratch->data, &scratch->capacity, field->size + 1, 1)) return false;
-    for (size_t i = 0; i < field->size; i++) {
-        scratch->data[size++] = (char)field->data[i];
-        i += field->data[i] == '"';
-    }
-    field->data = (const uint8_t *)scratch->data;
-    field->size = size;
-    return true;
-}
-
-static recmap_status count_lines(struct table *table, const char *first, const char *end,
-                                 recmap_error *error) {
-    for (;;) {
-        RETURN_IF_FAILED(table_search(&first, first, end, '\n', error));
-        if (!first) return RECMAP_OK;
-        first++;
-        table->line++;
-    }
-}
-
-/* Empty quotes are an empty text. Other quotes say nothing about the type: some programs quote
- * numbers, too. */
-static recmap_status read_quoted(struct field *field, struct table *table,
-                                 struct table_scratch *scratch, recmap_error *error) {
-    size_t doubles;
-    const char *first = table->next + 1, *quote;
-    RETURN_IF_FAILED(find_quote(&quote, table, first, &doubles, error));
-    if (!quote)
-        return table_fail(table, table->line, error,
-                          "close the quote; quotes inside a quoted field are doubled",
-                          "a quote is not closed");
-    *field = (struct field){quote == first ? FIELD_TEXT : FIELD_WORD, (const uint8_t *)first,
-                            (size_t)(quote - first)};
-    uint64_t line = table->line;
-    RETURN_IF_FAILED(count_lines(table, first, quote, error));
-    table->next = quote + 1;
-    if (table->next < table->end && *table->next == '\r') table->next++;
-    if (table->next < table->end && *table->next != table->separator && *table->next != '\n')
-        return table_fail(table, line, error,
-                          "end the field after the quote; quotes inside a quoted field are doubled",
-                          "a closing quote is followed by other characters");
-    if (doubles && scratch && !undouble(field, scratch)) return fail_memory(error);
-    return RECMAP_OK;
-}
-
-static recmap_status read_plain(struct field *field, struct table *table, recmap_error *error) {
-    const char *first = table->next, *end = first;
-    for (; end < table->end && *end != table->separator && *end != '\n'; end++)
-        if (!((end - first + 1) % INTERRUPT_COPY_SIZE))
-            RETURN_IF_FAILED(interrupt_check(thread_interrupt(), INTERRUPT_COPY_SIZE, error));
-    table->next = end;
-    if (end > first && end[-1] == '\r' && (end == table->end || *end == '\n')) end--;
-    *field = (struct field){end > first ? FIELD_WORD : FIELD_MISSING, (const uint8_t *)first,
-                            (size_t)(end - first)};
-    return interrupt_check(thread_interrupt(), (uint64_t)(end - first) + FIELD_WORK, error);
-}
-
-/* Reads a field and the separator or line end after it. `scratch` may be NULL if the text of the
- * field does not matter. */
+/* Reads a field of CSV or TSV. `scratch`, for a text with quotes, may be NULL if the text of the
+ * field does not matter. Empty quotes are an empty text. Other quotes say nothing about the type:
+ * some programs also quote numbers. */
 static recmap_status read_field(struct field *field, bool *is_last, struct table *table,
                                 struct table_scratch *scratch, recmap_error *error) {
-    if (table->next < table->end && *table->next == '"')
-        RETURN_IF_FAILED(read_quoted(field, table, scratch, error));
-    else RETURN_IF_FAILED(read_plain(field, table, error));
-    *is_last = table->next == table->end || *table->next == '\n';
-    if (table->next == table->end) return RECMAP_OK;
-    table->line += *table->next == '\n';
-    table->next++;
+    struct field_text text;
+    recmap_status status = field_reader_next(&text, &table->text, error);
+    if (status == RECMAP_INVALID) fail_file(error, table->path);
+    if (status != RECMAP_OK) return status;
+    enum field_kind empty = text.is_quoted ? FIELD_TEXT : FIELD_MISSING;
+    *field = (struct field){text.size ? FIELD_WORD : empty, (const uint8_t *)text.data, text.size};
+    *is_last = text.is_last;
+    if (!text.has_quotes || !scratch) return RECMAP_OK;
+    if (!array_reserve(&scratch->data, &scratch->capacity, text.size, 1)) return fail_memory(error);
+    field->data = (const uint8_t *)scratch->data;
+    field->size = field_text_unquote(scratch->data, &text);
     return RECMAP_OK;
-}
-
-static void skip_blank_lines(struct table *table) {
-    for (;;) {
-        const char *next = table->next;
-        if (next < table->end && *next == '\r') next++;
-        if (next == table->end || *next != '\n') return;
-        table->next = next + 1;
-        table->line++;
-    }
 }
 
 static recmap_status check_text(const struct table *table, uint64_t line, const struct field *field,
@@ -157,10 +64,9 @@ static recmap_status check_text(const struct table *table, uint64_t line, const 
  * what quotes escape; all others are only counted, to find lines that lack a field. */
 static recmap_status next_separated(struct table_row *row, bool *is_row, struct table *table,
                                     recmap_error *error) {
-    skip_blank_lines(table);
-    *is_row = table->next < table->end;
+    *is_row = field_reader_has_row(&table->text);
     if (!*is_row) return RECMAP_OK;
-    *row = (struct table_row){.line = table->line};
+    *row = (struct table_row){.line = table->text.line};
     bool is_last = false;
     size_t count = 0;
     for (; !is_last; count++) {
@@ -196,7 +102,7 @@ static bool is_name(const struct field *field, const char *name) {
 /* Finds the fields that matter: the one named like the column, "id" and "number". Each may occur
  * once, and other fields are ignored. */
 static recmap_status read_header(struct header *header, struct table *table, recmap_error *error) {
-    bool is_last = table->next == table->end;
+    bool is_last = table->text.at == table->text.end;
     *header = (struct header){SIZE_MAX, SIZE_MAX, SIZE_MAX};
     for (table->field_count = 0; !is_last; table->field_count++) {
         struct field field;
@@ -215,6 +121,14 @@ static recmap_status read_header(struct header *header, struct table *table, rec
         }
     }
     return RECMAP_OK;
+}
+
+static struct field_reader start_of(const struct table *table) {
+    struct field_reader text;
+    const char *data = table->map->data ? (const char *)table->map->data : "";
+    char separator = table_has_extension(table->path, ".tsv") ? '\t' : ',';
+    field_reader_init(&text, data, table->map->size, separator, thread_interrupt());
+    return text;
 }
 
 /* The size of the first line, or of the part of it that is shown, which ends between characters. */
@@ -255,28 +169,22 @@ static recmap_status find_json_key(struct table *table, recmap_error *error) {
     bool is_row;
     if (table->key != RECMAP_KEY_AUTO) return RECMAP_OK;
     table->key = RECMAP_KEY_ID;
-    const char *first = table->next;
+    const struct field_reader first = table->text;
     RETURN_IF_FAILED(table_next_json(&row, &is_row, table, error));
     if (is_row && row.key.kind == FIELD_MISSING) table->key = RECMAP_KEY_NUMBER;
-    table->next = first;
-    table->line = 1;
+    table->text = first;
     return RECMAP_OK;
 }
 
 recmap_status table_rewind(struct table *table, recmap_error *error) {
-    static const char mark[] = "\xef\xbb\xbf"; /* at the start of some UTF-8 files */
-    table->next = table->map->data ? (const char *)table->map->data : "";
-    table->end = table->next + table->map->size;
-    table->line = 1;
-    if (table->map->size >= 3 && !memcmp(table->next, mark, 3)) table->next += 3;
-    return table->separator ? find_fields(table, error) : find_json_key(table, error);
+    table->text = start_of(table);
+    return table->is_json ? find_json_key(table, error) : find_fields(table, error);
 }
 
 recmap_status table_open(struct table *table, const char *path, const char *name, recmap_key key,
                          recmap_error *error) {
-    *table = (struct table){.path = path, .name = name, .key = key};
-    if (table_has_extension(path, ".csv")) table->separator = ',';
-    if (table_has_extension(path, ".tsv")) table->separator = '\t';
+    bool is_json = !table_has_extension(path, ".csv") && !table_has_extension(path, ".tsv");
+    *table = (struct table){.path = path, .name = name, .key = key, .is_json = is_json};
     RETURN_IF_FAILED(map_open(&table->map, path, error));
     return table_rewind(table, error);
 }
@@ -290,8 +198,8 @@ void table_close(struct table *table) {
 
 recmap_status table_next(struct table_row *row, bool *is_row, struct table *table,
                          recmap_error *error) {
-    recmap_status status = table->separator ? next_separated(row, is_row, table, error)
-                                            : table_next_json(row, is_row, table, error);
+    recmap_status status = table->is_json ? table_next_json(row, is_row, table, error)
+                                          : next_separated(row, is_row, table, error);
     if (!table->map->was_cut) return status;
     fail(error, RECMAP_CORRUPT, "the file was cut short while it was read");
     fail_file(error, table->path);

@@ -5,6 +5,7 @@
 #include <recmap/annotation.h>
 
 #include "base/os/map.h"
+#include "base/text/fields.h"
 #include "dataset/annotate/field.h"
 
 struct table_scratch {
@@ -16,10 +17,9 @@ struct table {
     const char *path;
     const char *name; /* of the value's field */
     recmap_key key;   /* ID or NUMBER once the table is open */
-    char separator;   /* of CSV or TSV; 0 for JSON lines */
+    bool is_json;     /* JSON lines, which use only the position of `text` */
     struct file_map *map;
-    const char *next, *end;
-    uint64_t line; /* of `next`, from 1 on */
+    struct field_reader text;
     size_t field_count, key_index, value_index;
     struct table_scratch key_scratch, value_scratch; /* fields without quotes or escapes */
 };
@@ -51,11 +51,6 @@ const char *table_key_name(recmap_key key);
 recmap_status table_fail(const struct table *table, uint64_t line, recmap_error *error,
                          const char *advice, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-
-/* Searches for a byte in [next, end), and asks the thread's interrupt meanwhile, because a line may
- * be as long as the file. `found` is NULL if there is none. Errors: CANCELLED. */
-recmap_status table_search(const char **found, const char *next, const char *end, char byte,
-                           recmap_error *error);
 
 /* For table.c: the next row of JSON lines. */
 recmap_status table_next_json(struct table_row *row, bool *is_row, struct table *table,
