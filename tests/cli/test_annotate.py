@@ -714,7 +714,9 @@ class Errors(Annotated):
         none = 's.csv: line 1: the header has no field "{}": it is `{}`' + header
         self.fails(*self.csv(""), err=none.format("s", ""))
         self.fails(*self.csv("id;s\n"), err=none.format("s", "id;s"))
-        self.fails(*self.csv("id, s\r\n"), err=none.format("s", "id, s"))
+        self.fails(*self.csv("id, s\r\n"), err=(
+            's.csv: line 1: the header has no field "s": it is `id, s`\n  did you mean " s"?'
+        ))  # fmt: skip
         self.fails(*self.csv("s,x\n"), err=none.format("id", "s,x"))
         self.fails(*self.csv("é" * 99 + "\n"), err=none.format("s", "é" * 50))
         self.fails(
@@ -800,6 +802,38 @@ class Errors(Annotated):
             '  use `ds.annotate({"s": "FILE.npy"})` in Python, or write a CSV file with the fields '
             "number and s"
         ))  # fmt: skip
+
+    def test_misspelt_fields(self):
+        """The header, or the first object of JSON lines, has a near name."""
+        header = "s.csv: line 1: the header has no field"
+        for fields, name, absent, advice in (
+            ("id,scores", "s", "s", "the first line names the fields"),
+            ("id,Scroe,score2", "score", "score", 'did you mean "score2"?'),
+            ('"id","my score"', "my scor", "my scor", 'did you mean "my score"?'),
+            ("ID,score", "score", "id", 'rename the field "ID" to "id"'),
+        ):
+            self.write("s.csv", fields + "\n")
+            result = self.run_recmap("annotate", "a.rmx", "--column", f"{name}=s.csv")
+            message = f'recmap: {header} "{absent}": it is `{fields}`\n  {advice}'
+            self.assertEqual(result.err.decode()[: len(message)], message)
+        self.write("s.csv", "score,numbr\n")
+        self.fails("--column", "score=s.csv", "--by", "number", err=(
+            f'{header} "number": it is `score,numbr`\n  rename the field "numbr" to "number"'
+        ))  # fmt: skip
+        self.write("s.jsonl", '\n{"id": "id-1", "other": [{}], "score": 1}\n{"id": "id-2"}\n')
+        self.fails("--column", "scores=s.jsonl", err=(
+            's.jsonl: no row has a value of "scores"\n  did you mean "score"?'
+        ))  # fmt: skip
+        self.fails("--column", "rank=s.jsonl", err=(
+            's.jsonl: no row has a value of "rank"\n'
+            "  check the name of the field, or leave the column out"
+        ))  # fmt: skip
+        for key, by, name in (("ID", [], "number"), ("ids", ["--by", "id"], "id")):
+            self.write("s.jsonl", f'{{"{key}": "id-1", "score": 1}}\n')
+            self.fails("--column", "score=s.jsonl", *by, err=(
+                f's.jsonl: line 1: the row has no {name}\n  rename "{key}": a field "id" or '
+                '"number" says which record a row is for'
+            ))  # fmt: skip
 
     def test_nul_in_a_table(self):
         for data, place in (

@@ -59,6 +59,7 @@ static void read_table(const char *path, recmap_key key) {
     } else {
         check(error.message[0]);
     }
+    if (table.map) table_near_name(&table, "xy");
     table_close(&table);
 }
 

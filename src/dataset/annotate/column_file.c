@@ -163,6 +163,17 @@ static recmap_status warn_of_rounding(struct column_file *file, recmap_error *er
     return RECMAP_OK;
 }
 
+static recmap_status fail_no_value(const struct column_file *file, recmap_error *error) {
+    const char *name = file->column->name;
+    struct near_name near = NEAR_NAME_INIT;
+    if (file->table.is_json) near = table_near_name(&file->table, name);
+    fail(error, RECMAP_INVALID, "no row has a value of \"%s\"", name);
+    fail_file(error, file->table.path);
+    if (near.name) fail_advise(error, "did you mean \"%.*s\"?", (int)near.size, near.name);
+    else fail_advise(error, "check the name of the field, or leave the column out");
+    return RECMAP_INVALID;
+}
+
 /* The first pass. The type starts as NONE, and the values widen it from int64 to float and bytes.
  * In the end, float becomes float64 if floats do not hold all numbers as they are written. What
  * depends on the final type waits until all rows are read: a number beyond int64 or float is
@@ -189,9 +200,22 @@ static recmap_status find_type(struct column_file *file, recmap_error *error) {
         return type == RECMAP_TYPE_FLOAT64 ? warn_of_rounding(file, error)
                                            : warn_of_text(file, error);
     }
-    fail(error, RECMAP_INVALID, "no row has a value of \"%s\"", file->column->name);
-    fail_file(error, file->table.path);
-    fail_advise(error, "check the name of the field, or leave the column out");
+    return fail_no_value(file, error);
+}
+
+/* JSON lines without ids and numbers count as ones of numbers, but an id may be what was meant. */
+static recmap_status fail_no_key(const struct table *table, const struct table_row *row,
+                                 recmap_error *error) {
+    const char *name = table_key_name(table->key);
+    struct near_name near = NEAR_NAME_INIT;
+    if (table->is_json) near = table_near_name(table, name);
+    if (table->is_json && !near.name) near = table_near_name(table, "id");
+    table_fail(table, row->line, error, "give the row one, or remove it", "the row has no %s",
+               name);
+    if (near.name)
+        fail_advise(error,
+                    "rename \"%.*s\": a field \"id\" or \"number\" says which record a row is for",
+                    (int)near.size, near.name);
     return RECMAP_INVALID;
 }
 
@@ -201,9 +225,7 @@ static recmap_status find_records(size_t *count, recmap_value *value,
                                   struct recmap_annotation *annotation, const struct table *table,
                                   const struct table_row *row, recmap_error *error) {
     bool is_text = table->key == RECMAP_KEY_ID && row->key.kind != FIELD_NUMBER;
-    if (row->key.kind == FIELD_MISSING)
-        return table_fail(table, row->line, error, "give the row one, or remove it",
-                          "the row has no %s", table_key_name(table->key));
+    if (row->key.kind == FIELD_MISSING) return fail_no_key(table, row, error);
     bool is_key = is_text || table->key == RECMAP_KEY_ID || field_is_integer(&row->key);
     if (!is_key || !field_value(value, &row->key, is_text ? RECMAP_TYPE_BYTES : RECMAP_TYPE_INT64))
         return table_fail(table, row->line, error,

@@ -173,3 +173,15 @@ recmap_status table_next_json(struct table_row *row, bool *is_row, struct table 
     }
     return RECMAP_OK;
 }
+
+void table_offer_members(struct near_name *near, const struct field_reader *text,
+                         const char *name) {
+    struct json_string member;
+    struct json_reader reader = {text->at, text->end};
+    if (!json_take(&reader, '{')) return;
+    while (json_read_string(&member, &reader) && json_take(&reader, ':')) {
+        if (!json_string_is(&member, name))
+            near_name_offer(near, name, strlen(name), member.data, member.size);
+        if (!json_check_value(&reader) || !json_take(&reader, ',')) return;
+    }
+}

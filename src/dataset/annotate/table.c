@@ -131,6 +131,20 @@ static struct field_reader start_of(const struct table *table) {
     return text;
 }
 
+static void offer_header(struct near_name *near, struct field_reader *text, const char *name) {
+    struct field_text field = {.is_last = false};
+    while (!field.is_last && field_reader_next(&field, text, NULL) == RECMAP_OK)
+        near_name_offer(near, name, strlen(name), field.data, field.size);
+}
+
+struct near_name table_near_name(const struct table *table, const char *name) {
+    struct near_name near = NEAR_NAME_INIT;
+    struct field_reader text = start_of(table);
+    if (table->is_json) table_offer_members(&near, &text, name);
+    else offer_header(&near, &text, name);
+    return near;
+}
+
 /* The size of the first line, or of the part of it that is shown, which ends between characters. */
 static size_t header_size(const char *line, size_t size, size_t limit) {
     size_t shown = 0;
@@ -140,14 +154,22 @@ static size_t header_size(const char *line, size_t size, size_t limit) {
     return shown;
 }
 
+/* The name of the column's field is the caller's, who may have misspelt it; that of the key's field
+ * is not. */
 static recmap_status fail_field(const struct table *table, const char *name, recmap_error *error) {
     enum { SHOWN_MAX = 100 };
     const char *first = table->map->data ? (const char *)table->map->data : "";
     size_t size = header_size(first, table->map->size, SHOWN_MAX);
-    return table_fail(table, 1, error,
-                      "the first line names the fields, separated by commas in .csv and by tabs in "
-                      ".tsv: one is the column's name, and one is \"id\" or \"number\"",
-                      "the header has no field \"%s\": it is `%.*s`", name, (int)size, first);
+    struct near_name near = table_near_name(table, name);
+    table_fail(table, 1, error,
+               "the first line names the fields, separated by commas in .csv and by tabs in .tsv: "
+               "one is the column's name, and one is \"id\" or \"number\"",
+               "the header has no field \"%s\": it is `%.*s`", name, (int)size, first);
+    if (near.name && name == table->name)
+        fail_advise(error, "did you mean \"%.*s\"?", (int)near.size, near.name);
+    else if (near.name)
+        fail_advise(error, "rename the field \"%.*s\" to \"%s\"", (int)near.size, near.name, name);
+    return RECMAP_INVALID;
 }
 
 static recmap_status find_fields(struct table *table, recmap_error *error) {

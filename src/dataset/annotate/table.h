@@ -6,6 +6,7 @@
 
 #include "base/os/map.h"
 #include "base/text/fields.h"
+#include "base/text/near_name.h"
 #include "dataset/annotate/field.h"
 
 struct table_scratch {
@@ -51,6 +52,13 @@ const char *table_key_name(recmap_key key);
 recmap_status table_fail(const struct table *table, uint64_t line, recmap_error *error,
                          const char *advice, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+
+/* The name of a field, in the header or in the first object of JSON lines, that a misspelt name
+ * probably means. */
+struct near_name table_near_name(const struct table *table, const char *name);
+
+/* For table.c: the same of JSON lines, which begin at `text`. */
+void table_offer_members(struct near_name *near, const struct field_reader *text, const char *name);
 
 /* For table.c: the next row of JSON lines. */
 recmap_status table_next_json(struct table_row *row, bool *is_row, struct table *table,
