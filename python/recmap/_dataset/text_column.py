@@ -16,8 +16,8 @@ class TextColumn(np.ndarray):
     """An object array of bytes. In comparisons and `numpy.isin`, a str means its UTF-8.
 
     Without this, ``column == "de"`` would be False for every record, because a str never equals
-    bytes. Arrays that NumPy makes of such columns, as `numpy.concatenate` and `where` do, are also of
-    this class.
+    bytes. Arrays that NumPy makes of such columns, as `numpy.concatenate` and `where` do, are also
+    of this class.
     """
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
