@@ -534,7 +534,8 @@ recmap_dataset_verify(recmap_report **report, recmap_dataset *dataset,
                       const recmap_verify_options *options, recmap_error *error);
 RECMAP_API void recmap_report_destroy(recmap_report *report);
 
-/* Good records; 0 with index_only, which reads none. */
+/* Good records; 0 with index_only, which reads none. If a shard of more than 32 records without
+ * checksums changed, none of its records counts as good. */
 RECMAP_API uint64_t recmap_report_record_count(const recmap_report *report);
 RECMAP_API size_t recmap_report_damage_count(const recmap_report *report); /* new damage */
 /* Damage `damage_index`, in file order. Strings live as long as the report and its data set. */

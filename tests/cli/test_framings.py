@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 import random
+import re
 import resource
 import struct
 import subprocess
@@ -330,22 +331,6 @@ class Damage(FramingTest):
         )
         self.assertEqual(result.status, 3)
 
-    def test_verify_finds_what_changed(self):
-        lines = [b"line %d" % i for i in range(100)]
-        self.write("a.txt", b"\n".join(lines) + b"\n")
-        self.index("--framing", "lines", "a.txt", "-o", "a.rmx")
-        for change in (
-            lambda data: data.replace(b"line 50", b"lime 50"),
-            lambda data: data.replace(b"e 50\n", b"e 5\n0"),
-            lambda data: data.replace(b"\n", b"\r", 1),
-        ):
-            self.write("a.txt", change(b"\n".join(lines) + b"\n"))
-            result = self.run_recmap("verify", "a.rmx")
-            self.assertEqual(result.status, 1, result)
-            self.assertIn(
-                b"the shard is whole, but its records are not those that were indexed", result.out
-            )
-
     def test_a_changed_sample_is_stale(self):
         self.write("a.txt", b"one\ntwo\n")
         self.index("--framing", "lines", "a.txt", "-o", "a.rmx")
@@ -394,8 +379,135 @@ class Damage(FramingTest):
         )
 
 
+class ChangesTest(FramingTest):
+    """Changed shards of each framing, as `recmap verify` reports them."""
+
+    SEVERAL, SAMPLED = 100, 10  # the index has a hash of each record of a small shard only
+
+    def changed(self, data, plugin=()):
+        """Returns the status, the findings and how many records are said to be good."""
+        self.write("a", data)
+        result = self.run_recmap("verify", *plugin, "a.rmx")
+        *findings, summary = result.out.decode().splitlines()
+        self.assertIn(result.status, (0, 1), result)
+        self.assertEqual(result.status, 1 if findings else 0)
+        return findings, int(summary.split(": ")[1].split(" of ")[0])
+
+    def check_changes(
+        self,
+        framing,
+        frames,
+        header=b"",
+        footer=b"",
+        padding=b"",
+        has_checks=False,
+        shared=0,
+        plugin=(),
+    ):
+        """`frames` are the bytes of the records, with all that belongs to them. A footer is what
+        the last bytes of a file are taken for. Damage in a record may be of the `shared` records
+        before it, too."""
+        records = header + b"".join(frames)
+        data = records + footer + padding
+        begins = [len(header) + sum(map(len, frames[:i])) for i in range(len(frames) + 1)]
+        self.write("a", data)
+        self.index("--framing", framing, "a", "-o", "a.rmx")
+        self.assertEqual(self.changed(data, plugin), ([], len(frames)))
+        knows_all = has_checks or len(frames) <= self.SAMPLED
+        step = max(1, (begins[-1] - begins[-4]) // 16)
+
+        places = {*range(begins[-4], len(data), step), *begins[-4:], *(b - 1 for b in begins[-3:])}
+        for size in sorted(places - {len(data)}):
+            whole = sum(end + len(footer) <= size for end in begins[1:])
+            findings, good = self.changed(data[:size], plugin)
+            self.assertIn(f"a: the shard has {size} bytes; when it was indexed", findings[0])
+            if whole < len(frames):
+                place = re.search(r"^a: record (\d+) at byte (\d+): ", "\n".join(findings), re.M)
+                self.assertIn(int(place[1]), range(whole - shared, whole + 1), findings)
+                self.assertEqual(int(place[2]), begins[int(place[1])])
+                whole = int(place[1])
+            lacks_line_end = framing == "lines" and data[:size] == records.rstrip(b"\r\n")
+            is_same = whole == len(frames) or lacks_line_end
+            self.assertEqual(good, whole if knows_all or is_same else 0, (framing, size))
+
+        for size in sorted({*range(begins[-4], begins[-1], step), *begins[-4:-1]}):
+            record = max(i for i, begin in enumerate(begins) if begin <= size)
+            for other in (
+                data[:size] + bytes([data[size] ^ 3]) + data[size + 1 :],
+                data[:size] + b"xyz" + data[size:],
+                data[:size] + b"\n" + data[size:],
+            ):
+                findings, good = self.changed(other, plugin)
+                self.assertTrue(findings, (framing, size))
+                whole = len(frames) - (not other.startswith(records))
+                self.assertLessEqual(good, whole, (framing, size))
+                self.assertGreaterEqual(good, record - shared if knows_all else 0, (framing, size))
+
+    def check_framing(self, framing, frame, **options):
+        for count in (self.SAMPLED, self.SEVERAL):
+            self.check_changes(framing, [frame(i) for i in range(count)], **options)
+
+
+class Changes(ChangesTest):
+    def test_lines(self):
+        self.check_framing("lines", lambda i: b"%d" % i * 3 + b"\n")
+        self.check_framing("lines", lambda i: b"%d" % i * 3 + b"\r\n")
+
+    def test_fixed(self):
+        self.check_framing("fixed:3,5,0", lambda i: b"%05d" % i, header=b"abc")
+        self.check_framing("fixed:0,5,2", lambda i: b"%05d" % i, footer=b"yz")
+
+    def test_ofrecord(self):
+        self.check_framing("ofrecord", lambda i: ofrecord([b"%d" % i * 3]))
+
+    def test_tfrecord(self):
+        self.check_framing("tfrecord", lambda i: tfrecord([b"%d" % i * 3]), has_checks=True)
+
+    def test_a_changed_line_ending(self):
+        for count in (self.SAMPLED, self.SEVERAL):
+            data = b"".join(b"line %02d\n" % i for i in range(count))
+            self.write("a", data)
+            self.index("--framing", "lines", "a", "-o", "a.rmx")
+            findings, good = self.changed(data.replace(b"05\n", b"05x"))
+            self.assertEqual(good, count - 2 if count == self.SAMPLED else 0)
+            self.assertEqual(
+                findings[-1],
+                "a: record 5 at byte 40: the indexed records are missing or have other lengths",
+            )
+            self.assertEqual(self.changed(data + b"more\n")[1], count)
+            findings, good = self.changed(data.replace(b"05", b"50") + b"more\n")
+            self.assertEqual(good, count - 1 if count == self.SAMPLED else 0)
+
+    def test_one_changed_byte(self):
+        """It is named if the index has the hash of the record."""
+        data = b"".join(b"line %02d\n" % i for i in range(self.SEVERAL))
+        self.write("a", data)
+        self.index("--framing", "lines", "a", "-o", "a.rmx")
+        self.assertEqual(
+            self.changed(data.replace(b"51", b"15")),
+            (
+                [
+                    "a: the shard is whole, but its records are not those that were indexed; "
+                    "100 records are in place, but may have changed"
+                ],
+                0,
+            ),
+        )
+        self.assertEqual(
+            self.changed(data.replace(b"52", b"25")),
+            (
+                [
+                    "a: the shard is not the one that was indexed; 99 records are in place, but "
+                    "may have changed",
+                    "a: record 52 at byte 416: its content is not what was indexed",
+                ],
+                0,
+            ),
+        )
+
+
 @unittest.skipUnless("RECMAP_PLUGIN" in os.environ, "skipped: no plugin was built")
-class Plugin(FramingTest):
+class Plugin(ChangesTest):
     """docs/examples/framing.c: each record follows its size, a big-endian 32-bit integer."""
 
     def setUp(self):
@@ -422,6 +534,13 @@ class Plugin(FramingTest):
         self.assertEqual(
             self.run_recmap("cat", *own, "--format", "tfrecord", "m.rmx").out,
             tfrecord(self.due * 2),
+        )
+
+    def test_changes(self):
+        self.check_framing(
+            self.plugin,
+            lambda i: struct.pack(">I", len(b"%d" % i * 3)) + b"%d" % i * 3,
+            plugin=("--framing", self.plugin),
         )
 
     def test_without_it_nothing_is_read(self):

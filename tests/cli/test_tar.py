@@ -19,7 +19,7 @@ from support import (
     CliTest,
     no_records,
 )
-from test_framings import FramingTest
+from test_framings import ChangesTest, FramingTest
 
 FORMATS = {"ustar": tarfile.USTAR_FORMAT, "gnu": tarfile.GNU_FORMAT, "pax": tarfile.PAX_FORMAT}
 BLOCK = 512
@@ -70,6 +70,15 @@ def pairs(count, draw):
     for i in range(count):
         yield f"set/{i:05}.jpg", draw.randbytes(draw.choice([0, 1, 511, 512, 513, 5000]))
         yield f"set/{i:05}.seg.png", b"%d" % i
+
+
+class Changes(ChangesTest):
+    def test_changes(self):
+        for count in (self.SAMPLED, self.SEVERAL):
+            data = archive(pairs(count, random.Random(4)))
+            frames = samples(data)
+            padding = data[sum(map(len, frames)) :]
+            self.check_changes("tar", frames, padding=padding, shared=1)
 
 
 class Samples(FramingTest):

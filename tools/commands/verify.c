@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <recmap/dataset.h>
 
@@ -25,11 +26,14 @@ static void print_damage(const recmap_damage *damage) {
     putchar('\n');
 }
 
-/* Returns true if each shard as a whole is a finding, as if all were elsewhere. */
+/* Returns true if each shard as a whole is a finding and no file has its name, as if all were
+ * elsewhere. */
 static bool is_without_shards(const recmap_report *report, const recmap_dataset_info *info) {
     size_t count = recmap_report_damage_count(report);
-    for (size_t i = 0; i < count; i++)
-        if (recmap_report_damage(report, i).length) return false;
+    for (size_t i = 0; i < count; i++) {
+        recmap_damage damage = recmap_report_damage(report, i);
+        if (damage.length || !access(damage.path, F_OK)) return false;
+    }
     return count && count == info->shard_count && !recmap_report_record_count(report);
 }
 

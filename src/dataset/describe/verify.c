@@ -55,8 +55,11 @@ struct verification {
     uint64_t next;          /* the next record of the index to be found in the shard */
     size_t findings_before; /* findings in earlier shards */
     uint64_t good_before;   /* good records in earlier shards */
+    uint64_t scanned_count; /* records that the scan found in the shard */
+    bool has_other_content; /* a record at its place is not the one that was indexed */
+    uint64_t open_end;      /* where the preceding record should end; 0 if that is not in doubt */
     bool is_first;          /* no shard was scanned yet */
-    /* Records of the index that the scan did not find; listed for compressed shards only. */
+    /* Records of the index that the scan did not find, or found with another length. */
     struct record_range *lost;
     size_t lost_count, lost_capacity;
 };
@@ -125,16 +128,17 @@ static recmap_status begin_shard(void *context, const char *path, recmap_error *
     verification->findings_before = verification->report->count;
     verification->good_before = verification->report->good_count;
     verification->lost_count = 0;
+    verification->scanned_count = 0;
+    verification->has_other_content = false;
+    verification->open_end = 0;
     identity_reset(verification->identity);
     return RECMAP_OK;
 }
 
-/* Lists lost records of a compressed shard. In an uncompressed shard the scan resynchronises at a
- * frame of the index, so the damage that it reports covers all lost records. */
+/* Lists lost records. Those that damage covers are left out later. */
 static recmap_status add_lost(struct verification *verification, uint64_t begin, uint64_t end,
                               recmap_error *error) {
-    if (shard_at(verification)->entry.compression == COMPRESSION_NONE || begin == end)
-        return RECMAP_OK;
+    if (begin == end) return RECMAP_OK;
     struct record_range *last =
         verification->lost_count ? &verification->lost[verification->lost_count - 1] : NULL;
     if (last && last->end == begin) {
@@ -148,27 +152,63 @@ static recmap_status add_lost(struct verification *verification, uint64_t begin,
     return RECMAP_OK;
 }
 
-/* Counts the records that are at the same places as in the index. The records of the run and those
- * of the index are both ordered by offset, so they are merged. */
+/* Returns true unless the index has the check of this record, as a sample, and it differs. */
+static bool has_indexed_content(const struct verification *verification, uint64_t number,
+                                uint32_t check) {
+    const struct index_shard *shard = shard_at(verification);
+    const struct shard_identity *identity = &shard->entry.identity;
+    uint64_t i = number - shard->first_record;
+    if (i % identity->sample_step || i / identity->sample_step >= identity->sample_count)
+        return true;
+    return identity->samples[i / identity->sample_step] == check;
+}
+
+/* Compares record `number` with what the scan found where it begins. The end of a line is not known
+ * before the next one begins. */
+static recmap_status add_record(struct verification *verification, uint64_t number,
+                                const struct index_place *place, const struct record_run *run,
+                                size_t i, recmap_error *error) {
+    const struct framing *framing = shard_at(verification)->framing;
+    if (!framing_fits(framing, place->frame_size, run->sizes[i]))
+        return add_lost(verification, number, number + 1, error);
+    if (!has_indexed_content(verification, number, run->checks[i])) {
+        verification->has_other_content = true;
+        return add_finding(verification, number, place->offset, place->frame_size,
+                           "its content is not what was indexed", error);
+    }
+    verification->report->good_count++;
+    if (framing->has_delimiter) verification->open_end = place->offset + place->frame_size;
+    return RECMAP_OK;
+}
+
+/* The frame of the preceding record ends at `offset`, which the index may not have known. */
+static recmap_status end_record(struct verification *verification, uint64_t offset,
+                                recmap_error *error) {
+    uint64_t end = verification->open_end, next = verification->next;
+    verification->open_end = 0;
+    if (!end || end == offset) return RECMAP_OK;
+    verification->report->good_count--;
+    return add_lost(verification, next - 1, next, error);
+}
+
+/* Merges the records of the run with those of the index, as both are ordered by offset. The
+ * identity is that of as many records as the index has: a shard that only grew keeps it. */
 static recmap_status add_run(void *context, const struct record_run *run, recmap_error *error) {
     struct verification *verification = context;
     const struct index_shard *shard = shard_at(verification);
     uint64_t end = shard->first_record + shard->entry.record_count;
-    const struct framing *framing = verification->dataset->framings[verification->shard_index];
     for (size_t i = 0; i < run->count; i++) {
-        identity_add(verification->identity, run->offsets[i], run->sizes[i], run->checks[i]);
+        if (verification->scanned_count++ < shard->entry.record_count)
+            identity_add(verification->identity, run->offsets[i], run->sizes[i], run->checks[i]);
+        RETURN_IF_FAILED(end_record(verification, run->offsets[i], error));
         while (verification->next < end) {
             struct index_place place;
-            recmap_status status =
-                index_locate(&place, verification->dataset->index, verification->next, error);
-            if (status != RECMAP_OK) return status;
+            uint64_t number = verification->next;
+            RETURN_IF_FAILED(index_locate(&place, verification->dataset->index, number, error));
             if (place.offset > run->offsets[i]) break;
             bool is_here = place.offset == run->offsets[i];
-            bool is_good = is_here && framing_fits(framing, place.frame_size, run->sizes[i]);
-            verification->report->good_count += is_good;
-            if (!is_good)
-                status = add_lost(verification, verification->next, verification->next + 1, error);
-            if (status != RECMAP_OK) return status;
+            RETURN_IF_FAILED(is_here ? add_record(verification, number, &place, run, i, error)
+                                     : add_lost(verification, number, number + 1, error));
             verification->next++;
             if (is_here) break;
         }
@@ -189,6 +229,7 @@ static bool is_listed(const struct verification *verification, uint64_t offset, 
 static recmap_status add_damage(void *context, uint64_t offset, uint64_t length, const char *reason,
                                 recmap_error *error) {
     struct verification *verification = context;
+    verification->open_end = 0; /* a line that damage follows was whole */
     if (is_listed(verification, offset, length)) return RECMAP_OK;
     uint64_t record = RECMAP_NO_RECORD;
     if (!length) return add_finding(verification, record, offset, 0, reason, error);
@@ -219,51 +260,97 @@ static recmap_status list_lost(size_t *stretch, struct verification *verificatio
     struct finding *last = report->count > end ? &report->findings[report->count - 1] : NULL;
     if (!last || last->offset + last->length != place.offset)
         return add_finding(verification, record, place.offset, place.frame_size,
-                           "the indexed records are missing", error);
+                           "the indexed records are missing or have other lengths", error);
     last->length += place.frame_size;
     return RECMAP_OK;
 }
 
-/* Reports all records that the scan did not find. After damage that makes an inflated image longer
- * or shorter, good frames are at other places than in the index. The scan finds no fault there, but
- * the records of the index are lost. */
-static recmap_status list_all_lost(struct verification *verification, recmap_error *error) {
+/* Sorts what was found in the shard. */
+static recmap_status sort_findings(const struct verification *verification, recmap_error *error) {
     recmap_report *report = verification->report;
-    size_t before = verification->findings_before, end = report->count, stretch = before;
+    size_t before = verification->findings_before;
+    return sort_items(report->findings + before, report->count - before, sizeof *report->findings,
+                      compare_findings, error);
+}
+
+/* Reports all records that the scan did not find. After damage that makes an inflated image longer
+ * or shorter, and in lines that were changed, good frames are at other places than in the index.
+ * The scan finds no fault there, but the records of the index are lost. */
+static recmap_status list_all_lost(struct verification *verification, recmap_error *error) {
+    const struct index_shard *shard = shard_at(verification);
+    size_t end = verification->report->count, stretch = verification->findings_before;
+    RETURN_IF_FAILED(add_lost(verification, verification->next,
+                              shard->first_record + shard->entry.record_count, error));
+    RETURN_IF_FAILED(sort_findings(verification, error));
     for (size_t i = 0; i < verification->lost_count; i++)
         for (uint64_t r = verification->lost[i].begin; r < verification->lost[i].end; r++) {
             RETURN_IF_FAILED(list_lost(&stretch, verification, end, r, error));
             RETURN_IF_FAILED(interrupt_check(thread_interrupt(), LOST_WORK, error));
         }
-    if (report->count == end) return RECMAP_OK;
-    return sort_items(report->findings + before, report->count - before, sizeof *report->findings,
-                      compare_findings, error);
+    return RECMAP_OK;
 }
 
-/* If the scan found no damage, the identity decides: it also differs if another valid shard of the
- * same size took the place of the indexed one. */
+/* Returns true if the records that were counted as good are those that were indexed. The index has
+ * the checks of all records of a small shard. Of a larger one, each record's own checksum, or that
+ * of the compressed stream, must show that it is whole, and no sample may differ. */
+static bool count_is_certain(const struct verification *verification) {
+    const struct index_shard *shard = shard_at(verification);
+    const struct shard_entry *entry = &shard->entry;
+    if (entry->identity.sample_count == entry->record_count) return true;
+    bool has_checks = shard->framing->check_payload || entry->compression != COMPRESSION_NONE;
+    return has_checks && !verification->has_other_content;
+}
+
+/* Reports the shard as a whole. If `is_certain` is false, any of its records may have changed, so
+ * that none counts as good. */
+static recmap_status add_shard(struct verification *verification, const char *what, bool is_certain,
+                               recmap_error *error) {
+    recmap_report *report = verification->report;
+    uint64_t count = report->good_count - verification->good_before;
+    char reason[REASON_MAX], doubt[72] = "";
+    if (!is_certain && count)
+        snprintf(doubt, sizeof doubt, "; %" PRIu64 " record%s in place, but may have changed",
+                 count, count == 1 ? " is" : "s are");
+    if (!is_certain) report->good_count = verification->good_before;
+    snprintf(reason, sizeof reason, "%.87s%s", what, doubt);
+    RETURN_IF_FAILED(add_finding(verification, RECMAP_NO_RECORD, 0, 0, reason, error));
+    return sort_findings(verification, error);
+}
+
+/* If the identity differs, what was found may be the reason, or another valid shard took the place
+ * of the indexed one. */
+static recmap_status judge_shard(struct verification *verification, const struct shard_end *end,
+                                 bool has_same_records, recmap_error *error) {
+    const struct shard_entry *entry = &shard_at(verification)->entry;
+    const recmap_report *report = verification->report;
+    bool is_explained = report->count > verification->findings_before;
+    bool is_certain = has_same_records || (is_explained && count_is_certain(verification));
+    char size[96];
+    if (end->file_size != entry->file_size) {
+        snprintf(size, sizeof size,
+                 "the shard has %" PRIu64 " byte%s; when it was indexed it had %" PRIu64,
+                 end->file_size, plural(end->file_size), entry->file_size);
+        return add_shard(verification, size, is_certain, error);
+    }
+    if (!is_explained)
+        return add_shard(verification,
+                         "the shard is whole, but its records are not those that were indexed",
+                         is_certain, error);
+    if (is_certain || report->good_count == verification->good_before) return RECMAP_OK;
+    return add_shard(verification, "the shard is not the one that was indexed", is_certain, error);
+}
+
 static recmap_status end_shard(void *context, const struct shard_end *end, recmap_error *error) {
     struct verification *verification = context;
     const struct shard_entry *entry = &shard_at(verification)->entry;
-    struct shard_identity found = identity_finish(verification->identity, end->size);
-    char reason[REASON_MAX];
-    if (end->file_size != entry->file_size) {
-        snprintf(reason, sizeof reason,
-                 "the shard has %" PRIu64 " byte%s; when it was indexed it had %" PRIu64,
-                 end->file_size, plural(end->file_size), entry->file_size);
-        return add_finding(verification, RECMAP_NO_RECORD, 0, 0, reason, error);
-    }
-    if (verification->report->count > verification->findings_before) {
-        const struct index_shard *shard = shard_at(verification);
-        RETURN_IF_FAILED(add_lost(verification, verification->next,
-                                  shard->first_record + entry->record_count, error));
-        return list_all_lost(verification, error);
-    }
-    if (!memcmp(found.hash, entry->identity.hash, sizeof found.hash)) return RECMAP_OK;
-    verification->report->good_count = verification->good_before;
-    return add_finding(verification, RECMAP_NO_RECORD, 0, 0,
-                       "the shard is whole, but its records are not those that were indexed",
-                       error);
+    struct shard_identity identity = identity_finish(verification->identity, entry->size);
+    bool has_same_records = !memcmp(identity.hash, entry->identity.hash, sizeof identity.hash);
+    RETURN_IF_FAILED(end_record(verification, end->size - end->tail_size, error));
+    RETURN_IF_FAILED(list_all_lost(verification, error));
+    bool has_same_end = end->file_size == entry->file_size && end->size == entry->size &&
+                        verification->scanned_count == entry->record_count;
+    if (has_same_records && has_same_end) return RECMAP_OK;
+    return judge_shard(verification, end, has_same_records, error);
 }
 
 /* Returns true if the error is a lack of memory, descriptors or disk space in this process, which
