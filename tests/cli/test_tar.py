@@ -189,7 +189,7 @@ class Samples(FramingTest):
         at = end - len(due[-1])
         cut_notice = (
             f"recmap: a.tar: record 4 at byte {at}: no zeros that end an archive after the last "
-            f"record{CUT}\n"
+            f'record, so the sample "set/00004" may be incomplete{CUT}\n'
         )
         for tail in (b"", bytes(BLOCK), bytes(2 * BLOCK), bytes(700)):
             self.write("a.tar", data[:end] + tail)
@@ -210,6 +210,41 @@ class Samples(FramingTest):
                 out="a.rmx: 0 of 0 records are good\n",
                 err=b"" if empty else said.encode() + b"the first is a.tar\n",
             )
+
+    def test_an_archive_that_ends_within_a_sample(self):
+        data = archive([(f"{i}.{end}", b"x") for i in range(3) for end in ("cls", "jpg")])
+        cut = data[: 5 * 2 * BLOCK]
+        for name, file in (("a.tar", cut), ("a.tar.gz", gzip.compress(cut))):
+            self.write(name, file)
+            self.index(
+                *("--framing", "tar", name),
+                err=f"recmap: {name}: record 2 at byte {4 * 2 * BLOCK}: no zeros that end an "
+                f'archive after the last record, so the sample "2" may be incomplete{CUT}\n',
+            )
+
+    def test_an_archive_without_files_beside_others(self):
+        full = archive([("a.x", b"1")])
+        names = ["d/0.tar", "d/1.tar", "d/2.tar", "d/3.tar"]
+        for empty, size in ((bytes(1024), 1024), (gzip.compress(bytes(1024), mtime=0), 29)):
+            for name, file in zip(names, (full, empty, b"", empty)):
+                self.write(name, file)
+            self.index(
+                *("--framing", "tar", "d", "-o", "a.rmx"),
+                err=f"recmap: d/1.tar: the shard has no records ({size} bytes); check that it was "
+                "written (and 1 more such shard)\n",
+            )
+        self.write("s/x-00000-of-00002.tar", full)
+        self.write("s/x-00001-of-00002.tar", bytes(512))
+        self.index(
+            *("--framing", "tar", "s", "-o", "a.rmx"),
+            err="recmap: s/x-00001-of-00002.tar: the shard of a set has no records (512 bytes); "
+            "check that it was written\n",
+        )
+        self.write("s/x-00001-of-00002.tar", bytes(512) + b"damage")
+        self.index(
+            *("--framing", "tar", "--on-bad-record", "skip", "s", "-o", "a.rmx"),
+            err="recmap: 1 damaged place skipped, 518 bytes; 'recmap info a.rmx' lists them\n",
+        )
 
     def test_compressed(self):
         data = archive(pairs(1000, random.Random(4)), tarfile.PAX_FORMAT)
@@ -409,7 +444,8 @@ class Damage(CliTest):
             "a.rmx",
             "a.tar",
             err=f"recmap: a.tar: record {good - 1} at byte {at - len(self.due[good - 1])}: no "
-            f"zeros that end an archive after the last record{CUT}\n",
+            "zeros that end an archive after the last record, so the sample "
+            f'"set/{good - 1:05}" may be incomplete{CUT}\n',
         )
         self.assertEqual(self.payloads("a.rmx"), self.due[:good])
 
@@ -453,7 +489,7 @@ class Damage(CliTest):
         os.utime(self.path("a.tar"), ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
         result = self.run_recmap("verify", "a.rmx")
         self.assertEqual(result.status, 1)
-        self.assertIn(b"the shard is whole, but its records are not those", result.out)
+        self.assertIn(b"the shard is not the one that was indexed", result.out)
         data[self.header(20)[1]] ^= 1
         self.write("a.tar", bytes(data))
         os.utime(self.path("a.tar"), ns=(stamp.st_atime_ns, stamp.st_mtime_ns))

@@ -479,10 +479,11 @@ static recmap_status sink_add_run(void *context, const struct record_run *run,
     return packer_add_run(builder->packer, run, error);
 }
 
-static recmap_status sink_add_damage(void *builder, uint64_t offset, uint64_t length,
+static recmap_status sink_add_damage(void *context, uint64_t offset, uint64_t length,
                                      const char *reason, recmap_error *error) {
-    return packer_add_damage(((recmap_index_builder *)builder)->packer, offset, length, reason,
-                             error);
+    recmap_index_builder *builder = context;
+    shard_notices_add_damage(&builder->notices);
+    return packer_add_damage(builder->packer, offset, length, reason, error);
 }
 
 static recmap_status sink_end_shard(void *context, const struct shard_end *end,

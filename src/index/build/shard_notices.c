@@ -3,45 +3,63 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/core/plural.h"
 #include "format/shards/set_name.h"
 
 void shard_notices_begin(struct shard_notices *notices, const char *path,
                          const struct framing *framing) {
     notices->path = path;
     notices->framing = framing;
-    notices->last_end = 0;
+    notices->last_key[0] = 0;
+    notices->has_records = notices->has_damage = false;
 }
 
 void shard_notices_add(struct shard_notices *notices, const struct record_run *run,
                        uint64_t first) {
     if (!run->count) return;
     size_t last = run->count - 1;
+    notices->has_records = true;
     notices->last_number = first + last;
     notices->last_offset = run->offsets[last];
     notices->last_end = run->offsets[last] + run->sizes[last];
+    if (run->key_count)
+        snprintf(notices->last_key, sizeof notices->last_key, "%.199s", run_key_at(run, last).text);
 }
 
-static void notice_empty(struct shard_notices *notices) {
+void shard_notices_add_damage(struct shard_notices *notices) {
+    notices->has_damage = true;
+}
+
+/* A file of 0 bytes is a shard like any other unless it is one of a set. Bytes without a record,
+ * such as the zeros of an archive without files, are not what a writer meant. */
+static void notice_empty(struct shard_notices *notices, const struct shard_end *end) {
     struct set_member member;
-    if (!set_member_parse(&member, notices->path) || notices->empty_count++) return;
+    bool is_member = set_member_parse(&member, notices->path);
+    if ((!is_member && !end->size) || notices->empty_count++) return;
     snprintf(notices->empty, sizeof notices->empty,
-             "%.800s: the shard of a set is empty (0 bytes); check that it was written",
-             notices->path);
+             "%.800s: the shard%s %s (%" PRIu64 " byte%s); check that it was written",
+             notices->path, is_member ? " of a set" : "",
+             end->file_size ? "has no records" : "is empty", end->file_size,
+             plural(end->file_size));
 }
 
 static void notice_open(struct shard_notices *notices) {
+    char sample[256] = "";
     if (notices->open_count++) return;
+    if (notices->last_key[0])
+        snprintf(sample, sizeof sample, ", so the sample \"%s\" may be incomplete",
+                 notices->last_key);
     snprintf(notices->open, sizeof notices->open,
-             "%.600s: record %" PRIu64 " at byte %" PRIu64 ": %s after the last record" FILE_IS_CUT,
+             "%.500s: record %" PRIu64 " at byte %" PRIu64
+             ": %s after the last record%s" FILE_IS_CUT,
              notices->path, notices->last_number, notices->last_offset,
-             notices->framing->missing_end);
+             notices->framing->missing_end, sample);
 }
 
-/* A file of 0 bytes is damaged if its name says that it is compressed, and a shard like any other
- * if not. */
 void shard_notices_end(struct shard_notices *notices, const struct shard_end *end) {
-    if (!end->file_size) notice_empty(notices);
-    else if (notices->framing->missing_end && notices->last_end && notices->last_end == end->size)
+    if (!notices->has_records && !notices->has_damage) notice_empty(notices, end);
+    else if (notices->framing->missing_end && notices->has_records &&
+             notices->last_end == end->size)
         notice_open(notices);
 }
 
