@@ -8,6 +8,7 @@ error.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -21,7 +22,7 @@ from .._dataset.dataset import Dataset
 from .._errors import CorruptRecordError, FeatureError
 from .._numbers import UInt64s
 from .._order.orders import Order
-from .skipped import EmptySteps
+from .skipped import SkippedRecords, fault_at
 
 if TYPE_CHECKING:
     from .loader import Loader
@@ -79,7 +80,7 @@ class Companions:
         self._deal = lead._world_size, lead._batch_size, lead._last
         self._rank = lead._rank
         self._substitutes = substitutes
-        self._empty_steps = EmptySteps('on_bad_record="error"')
+        self.skipped_records = SkippedRecords("substitute" if substitutes else "skip")
         self.skipped: list[dict[str, Any]] = []
 
     @staticmethod
@@ -150,8 +151,12 @@ class Companions:
                 kept[row] = substitute
         rows = kept if self._substitutes else kept[is_good]
         if not len(rows):
-            self._empty_steps.note(epoch, len(positions))
+            self.skipped_records.note_empty(epoch, len(positions))
         return {name: SimpleNamespace(batch=side.read(epoch, rows)) for name, side in sides.items()}
+
+    def _fault(self, name: str, epoch: int, position: int) -> str:
+        side = self._sides_in(epoch)[name]
+        return fault_at(side.dataset, side.order, side.parser, epoch, position)
 
     def _substitute(self, epoch: int, position: UInt64s) -> int | None:
         """The next position, wrapping at the end of the epoch, of which all records are good."""
@@ -176,6 +181,8 @@ class Companions:
         row: int,
         substitute: int | None,
     ) -> None:
+        fault = functools.partial(self._fault, bad[0], epoch, position)
+        self.skipped_records.note_first(fault, "loader.skipped lists them")
         for name in bad:
             found = {
                 "epoch": epoch,

@@ -44,7 +44,8 @@ class JoinedLoader(SuggestsMethods, Closing):
             that of `Loader`, and its results are delivered in order.
         on_bad_record: for rows with a record that fails its check, in any of the data sets:
             "error" raises, "skip" leaves the row out in all of them, and "substitute" replaces it
-            by the next row of the epoch whose records are all good. `skipped` lists them.
+            by the next row of the epoch whose records are all good. `skipped` lists them. Warns of
+            the first one.
         options: those of `Loader`, the same for all, except ``on_bad_record``.
 
     Raises:

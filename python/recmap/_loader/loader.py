@@ -59,7 +59,7 @@ from .options import (
     epochs_of,
     one_of,
 )
-from .skipped import EmptySteps
+from .skipped import SkippedRecords, fault_at
 from .stages import Statistics, TransformTimes, statistics_of
 from .transforms import check_of_step, thread_count, value_of_step
 from .view_order import order_over, warn_of_sources
@@ -130,7 +130,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
             nothing is read after the last batch.
         on_bad_record: for records that fail their check: "error" raises, "skip" leaves the record
             out, and "substitute" takes the next good one of the epoch. `skipped` lists them. Warns
-            if no record of a step is good.
+            of the first one, and if no record of a step is good.
         missing: what to do about a feature that no record of the first batch has, as in
             `Dataset.parse`: "error", "warn" or "ignore". Instead of an error, ranks above 0 warn,
             and so does a loader that was moved, with `load_state_dict` for example.
@@ -257,7 +257,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         self._first_batch = FirstBatchCheck(dataset, features, feature_lists, missing)
         if self._rank:  # ranks must agree, so the first one decides
             self._first_batch.warn_only()
-        self._empty_steps = EmptySteps('on_bad_record="error"')
+        self._skipped = SkippedRecords(on_bad_record)
         self._moves = Moves()
         self._old: OldRecords | None = None  # if the data set grew since an epoch was begun
         self._reading = (
@@ -391,8 +391,10 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
     def _first_source(self) -> Callable[[], _recmap.Step | None]:
         """What gives the first step that is not delivered; it keeps what it needs of the loader."""
         take = self._loader.first_or_take if self._transform is None else self._first_transformed
-        if self._arguments["on_bad_record"] == "skip" and self._companions is None:
-            take = self._empty_steps.noting(take)
+        if self._companions is not None:
+            take = self._companions.skipped_records.noting(take, None)
+        elif self._arguments["on_bad_record"] != "error":
+            take = self._skipped.noting(take, self._fault())
         if self._parser is None:
             return take
         dataset, given = self.dataset, self._arguments
@@ -406,6 +408,18 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
                 raise
 
         return take_or_advise
+
+    def _fault(self) -> Callable[[], str]:
+        """What says what is wrong with the first bad record, without a reference to the loader."""
+        source, dataset, parser, order = self._loader, self.dataset, self._parser, self.order
+        old = self._old
+
+        def fault() -> str:
+            epoch, position, *_ = source.skipped()[0]
+            used = order if old is None or epoch > old.last_epoch else old.order
+            return fault_at(dataset, used, parser, epoch, position)
+
+        return fault
 
     def _first_transformed(self) -> _recmap.Step | None:
         pipeline = self._pipeline

@@ -1,42 +1,88 @@
-"""Batches whose records were all skipped: without a word, a loop would train on nothing."""
+"""Bad records that a loader leaves out or replaces: without a word, a loop would train on less, or
+on nothing."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 
 from .. import _recmap
+from .._dataset.dataset import Dataset
+from .._errors import Error
+from .._order.orders import Order
 from .._warn import warn_caller
 
-__all__ = ["EmptySteps"]
+__all__ = ["SkippedRecords", "fault_at"]
+
+_COUNTED = 'loader.statistics["skipped"] counts all of them, and loader.skipped lists them'
 
 
-class EmptySteps:
-    """Warns of the first step of each epoch of which every record was skipped."""
+def fault_at(
+    dataset: Dataset, order: Order, parser: _recmap.Parser | None, epoch: int, position: int
+) -> str:
+    """What is wrong with the record at a position of an order, and its place. It is read again: the
+    library only keeps the numbers of bad records."""
+    try:
+        if order.row_width:
+            dataset.gather(order.pieces(epoch, position)[:, 0])
+        elif parser is None:
+            dataset.gather([order.at(epoch, position)])
+        else:
+            dataset._parsed([order.at(epoch, position)], parser, "error")
+    except Error as error:
+        return str(error).splitlines()[0]
+    return f"{dataset.index_path}: position {position} of epoch {epoch}"
 
-    def __init__(self, option: str) -> None:
-        self._option = option  # that says what is wrong instead
-        self._warned: set[int] = set()  # epochs
 
-    def note(self, epoch: int, skipped_count: int) -> None:
+class SkippedRecords:
+    """Warns of a loader's first bad record, and of the first step of each epoch without a good one.
+
+    Any thread may note what to warn of. The thread that takes the steps warns.
+
+    Args:
+        policy: what the loader does with bad records.
+    """
+
+    def __init__(self, policy: str) -> None:
+        self._done = "replaced" if policy == "substitute" else "skipped"
+        self._has_warned = False
+        self._warned: set[int] = set()  # epochs with an empty step
+        self._texts: deque[str] = deque()  # to warn of
+
+    def note_first(self, fault: Callable[[], str], advice: str) -> None:
+        """Called for a bad record. `advice`: where all of them are counted."""
+        if self._has_warned:
+            return
+        self._has_warned = True
+        self._texts.append(f"{self._done} a bad record: {fault()}. {advice}")
+
+    def note_empty(self, epoch: int, count: int) -> None:
         """Called for a step without records, of which so many were skipped.
 
         There may be none: with last="keep", a rank may get none of an epoch's last records.
         """
-        if not skipped_count or epoch in self._warned:
+        if not count or epoch in self._warned:
             return
         self._warned.add(epoch)
-        warn_caller(
-            f"all {skipped_count} records of a step were skipped, so its batch is empty: "
-            f"loader.skipped lists them, and {self._option} says what is wrong with the first"
+        self._texts.append(
+            f"all {count} records of a step were skipped, so its batch is empty: "
+            'loader.skipped lists them, and on_bad_record="error" says what is wrong with the first'
         )
 
-    def noting(self, take: Callable[[], _recmap.Step | None]) -> Callable[[], _recmap.Step | None]:
-        """As `take`, which gives the first step ahead, but notes steps without records."""
+    def noting(
+        self, take: Callable[[], _recmap.Step | None], fault: Callable[[], str] | None
+    ) -> Callable[[], _recmap.Step | None]:
+        """As `take`, which gives the first step ahead, but warns of what was left out. `fault`: of
+        the first bad record; None: others note bad records."""
 
         def take_and_note() -> _recmap.Step | None:
             step = take()
-            if step is not None and not step.is_end and not len(step.batch):
-                self.note(step.start_epoch, step.skipped_count)
+            if step is not None and step.skipped_count and fault is not None:
+                self.note_first(fault, _COUNTED)
+                if not step.is_end and not len(step.batch):
+                    self.note_empty(step.start_epoch, step.skipped_count)
+            while self._texts:
+                warn_caller(self._texts.popleft())
             return step
 
         return take_and_note

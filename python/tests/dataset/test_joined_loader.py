@@ -1,6 +1,7 @@
 """Loaders of joined data sets."""
 
 import contextlib
+import re
 import threading
 import warnings
 
@@ -309,13 +310,16 @@ def test_a_step_without_a_good_row_warns(tmp_path, joined, side):
     with recmap.JoinedLoader(joined, 8, features=FEATURES, on_bad_record="skip") as loader:
         with pytest.warns(UserWarning, match="all 8 records of a step were skipped") as caught:
             assert rows_of(loader) == [*range(16), *range(32, COUNT)]
-        assert len(caught) == 1
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with recmap.JoinedLoader(
-            joined, 8, features=FEATURES, on_bad_record="substitute"
-        ) as loader:
+        texts = sorted(str(warning.message) for warning in caught)
+        assert {warning.filename for warning in caught} == {__file__}
+    first = (
+        rf"skipped a bad record: {re.escape(str(tmp_path))}/{side}.tfrecord: record \d+ at byte "
+    )
+    assert len(texts) == 2 and re.match(first + r"\d+: .*\. loader\.skipped lists them$", texts[1])
+    with recmap.JoinedLoader(joined, 8, features=FEATURES, on_bad_record="substitute") as loader:
+        with pytest.warns(UserWarning, match=first.replace("skipped", "replaced")) as caught:
             assert len(rows_of(loader)) == COUNT
+        assert len(caught) == 1
 
 
 def test_rows_with_bad_records_are_replaced_by_rows_that_are_good_everywhere(tmp_path, joined):

@@ -1,5 +1,7 @@
 """Loaders and adapters say what they would leave out: all records of a step, or all features."""
 
+import importlib.util
+import re
 import warnings
 
 import numpy as np
@@ -43,12 +45,47 @@ def test_records_of_another_kind_are_skipped_with_a_warning(tmp_path):
             assert [batch.row_count for batch in loader] == [0, 0]
 
 
-def test_steps_with_a_good_record_do_not_warn(tmp_path):
+@pytest.mark.parametrize("transform", [None, lambda batch: batch])
+@pytest.mark.parametrize("features", [None, X])
+@pytest.mark.parametrize(("policy", "word"), [("skip", "skipped"), ("substitute", "replaced")])
+def test_the_first_bad_record_is_named_once(tmp_path, features, transform, policy, word):
+    """Also in a view, whose positions are others. Later ones are only counted."""
+    ds = damaged(tmp_path, [7, 9, 35])
+    for source in ds, ds[5:40]:
+        loader = recmap.Loader(
+            source, 10, features=features, transform=transform, on_bad_record=policy
+        )
+        with pytest.warns(UserWarning) as caught:
+            for _ in range(2):
+                list(loader)
+        path = tmp_path / "made-0.tfrecord"
+        place = re.escape(f"{path}: record 7 at byte {7 * (path.stat().st_size // 40)}: ")
+        counted = re.escape("""loader.statistics["skipped"] counts all of them, and loader.""")
+        (text,) = [str(warning.message) for warning in caught]
+        assert re.fullmatch(rf"{word} a bad record: {place}.+\. {counted}skipped lists them", text)
+        assert caught[0].filename == __file__
+        assert loader.statistics["skipped"] == 6
+
+
+def test_adapters_name_the_first_bad_record(tmp_path):
+    ds, options = damaged(tmp_path, [7, 9]), {"features": X, "on_bad_record": "skip"}
+    rows = {"features": {"x": recmap.Sliced((), "int64")}, "on_bad_record": "skip"}
+    chunked = recmap.Chunked(np.ones(40, np.int64), 4)
+    makers = [("Loader", lambda: recmap.Loader(ds, 5, order=chunked, **rows))]
+    makers += [("torch", lambda: recmap.torch.Loader(ds, 10, **options))]
+    makers += [("torch", lambda: recmap.torch.IterableDataset(recmap.Loader(ds, 10, **options)))]
+    for name, make in makers:
+        if name != "Loader" and importlib.util.find_spec(name) is None:
+            continue
+        with pytest.warns(UserWarning, match="^skipped a bad record: .*: record [79] at") as caught:
+            list(make())
+        assert len(caught) == 1 and caught[0].filename == __file__
+
+
+def test_steps_without_a_bad_record_do_not_warn(tmp_path):
     ds = damaged(tmp_path, [*range(9), 35])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        loader = recmap.Loader(ds, 10, features=X, on_bad_record="skip")
-        assert [batch.row_count for batch in loader] == [1, 10, 10, 9]
         # The last step of the last rank has no record.
         loader = recmap.Loader(ds[9:14], 4, features=X, on_bad_record="skip", rank=2, world_size=3)
         assert sum(batch.row_count for batch in loader) <= 2

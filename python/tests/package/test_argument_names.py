@@ -71,6 +71,7 @@ MEANT = [
     ("open", "shuffle", r"open\(\) got .* 'shuffle': recmap\.Loader takes shuffle=\.\.\."),
     ("open", "batch_size", r"recmap\.Loader takes batch_size=\.\.\."),
     ("open", "drop_last", r'recmap\.Loader takes last="drop"'),
+    ("index", "index", r"write path=\.\.\."),
     ("index", "features", r"recmap\.Loader takes features=\.\.\."),
     ("Loader", "drop_last", r'Loader\(\) got an .* \'drop_last\': write last="drop"'),
     ("Loader", "num_workers", r"write threads=\.\.\.: recmap reads in threads, not in worker pro"),
