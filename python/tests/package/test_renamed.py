@@ -1,5 +1,6 @@
 """Names of 0.2.0: each works, warns at the caller's line, and means what the new name means."""
 
+import ast
 import dataclasses
 import inspect
 import pickle
@@ -9,7 +10,7 @@ import warnings
 
 import pytest
 import recmap
-from conftest import DIGITS
+from conftest import DIGITS, ROOT
 from recmap import _renamed
 
 LABEL = {"label": recmap.FixedLen((), "int64")}
@@ -204,3 +205,72 @@ def test_a_dtype_in_the_place_of_the_shape_is_only_an_error():
         warnings.simplefilter("error")
         with pytest.raises(ValueError, match="takes the shape first"):
             recmap.FixedLen("float32")
+
+
+# ---- The documentation has the names of today.
+
+_PAGES = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+_OLD_PAGE = "from-0.2.md"  # on what the old names are
+_OPTIONS = re.findall(r'\{"([a-z-]+)", "[a-z-]+"', (ROOT / "tools/terminal/renamed.c").read_text())
+
+
+def old_keywords(function):
+    """The names of 0.2.0 of arguments, for which the function has others."""
+    parameters = inspect.signature(function).parameters
+    old = {name for name, new in _renamed.ARGUMENTS.items() if new in parameters}
+    old |= {name for name, (new, _, _) in _renamed.MOVED.items() if new in parameters}
+    return old - parameters.keys()
+
+
+_KEYWORDS = {
+    **{name: old_keywords(getattr(recmap, name)) for name in ("open", "index", "merge", "Loader")},
+    **{name: old_keywords(getattr(recmap, name)) for name in ("Writer", "join", "JoinedLoader")},
+    **{name: old_keywords(getattr(recmap.Dataset, name)) for name in ("annotate", "parse", "lift")},
+}
+_KEYWORDS["open"] |= set(_renamed.INDEXING)
+
+
+def old_names(code):
+    """The names of 0.2.0 in code of Python, or in a command."""
+    found = re.findall(rf"(?<![\w-])--(?:{'|'.join(_OPTIONS)})(?![\w-])", code)
+    try:
+        calls = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)]
+    except SyntaxError:
+        return found
+    for call in calls:
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else None
+        found += [word.arg for word in call.keywords if word.arg in _KEYWORDS.get(name, ())]
+        found += (
+            [name] if name in _renamed.METHODS and isinstance(call.func.value, ast.Name) else []
+        )
+    return found
+
+
+def codes(text):
+    """Blocks of code, and code within the lines."""
+    yield from (block for _, block in re.findall(r"```(\w+)\n(.*?)```", text, re.S))
+    text = re.sub(r"```.*?```", "", text, flags=re.S)
+    yield from (" ".join(code.split()) for _, code in re.findall(r"(`+)(.+?)\1", text, re.S))
+
+
+def docstrings(path):
+    kinds = ast.Module, ast.ClassDef, ast.FunctionDef
+    nodes = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, kinds)]
+    return "\n".join(ast.get_docstring(node) or "" for node in nodes)
+
+
+def test_pages_and_docstrings_have_no_old_names():
+    texts = {page: page.read_text() for page in _PAGES if page.name != _OLD_PAGE}
+    texts |= {path: docstrings(path) for path in (ROOT / "python/recmap").rglob("*.py")}
+    assert len(texts) > 100 and "on-corrupt" in _OPTIONS
+    found = [
+        (path, names)
+        for path, text in texts.items()
+        for code in codes(text)
+        if (names := old_names(code))
+    ]
+    assert found == []
+    page = next(page for page in _PAGES if page.name == _OLD_PAGE).read_text()
+    assert {"on", "guard", "partition", "--on-corrupt"} <= {
+        name for code in codes(page) for name in old_names(code)
+    }
