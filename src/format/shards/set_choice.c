@@ -1,6 +1,7 @@
 #include "format/shards/set_choice.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,6 +73,61 @@ static size_t choose_example(const struct shard_sets *sets, const char **split) 
     return chosen < sets->count ? chosen : named;
 }
 
+/* Writes the name that opens a set: see shard_set_has_name. */
+static void write_name(char text[TITLE_SIZE], const struct shard_set *set) {
+    if (set->shard_count == 1 && set->label.member.count > 1)
+        redact_url(text, TITLE_SIZE, set->label.path);
+    else write_title(text, set, true);
+}
+
+/* Writes a pattern that matches the shards of a set, and nothing else in the list: the path of its
+ * first one with `*` for its last number. Returns false if there is none. */
+static bool write_pattern(char text[TITLE_SIZE], const struct shard_set *set,
+                          const struct path_list *list, size_t first, recmap_error *error) {
+    struct shard_sets matched = SHARD_SETS_INIT;
+    char **paths = calloc(set->shard_count + 1, sizeof *paths);
+    const char *path = set->label.path, *end = path + strlen(path);
+    size_t count = 0;
+    while (end > path && (end[-1] < '0' || end[-1] > '9') && end[-1] != '/') end--;
+    const char *start = end;
+    while (start > path && start[-1] >= '0' && start[-1] <= '9') start--;
+    int size = snprintf(text, TITLE_SIZE, "%.*s*%s", (int)(start - path), path, end);
+    bool is_exact = paths && start < end && size < TITLE_SIZE && !strpbrk(path, "*?[\\");
+    for (size_t i = first; is_exact && i < list->count; i++) {
+        if (fnmatch(text, list->paths[i], FNM_PATHNAME) != 0) continue;
+        is_exact = count < set->shard_count;
+        paths[count++] = list->paths[i];
+    }
+    is_exact = is_exact && count == set->shard_count &&
+               shard_sets_find(&matched, paths, count, error) == RECMAP_OK && matched.count == 1;
+    shard_sets_deinit(&matched);
+    free(paths);
+    return is_exact;
+}
+
+/* Writes what opens each of the first sets, as far as something short does: "`--split train`,
+ * 'f/x@2'". */
+static void list_arguments(char text[ADVISED_SIZE], const struct shard_sets *sets,
+                           const struct path_list *list, size_t first) {
+    size_t size = 0;
+    text[0] = 0;
+    for (size_t i = 0; i < sets->count && i < LISTED_MAX; i++) {
+        char word[TITLE_SIZE];
+        const struct shard_set *set = &sets->sets[i];
+        const char *split = find_own_split(sets, i), *comma = size ? ", " : "";
+        if (!split && shard_set_has_name(set)) write_name(word, set);
+        else if (!split && !write_pattern(word, set, list, first, NULL)) continue;
+        int added = split
+                        ? snprintf(text + size, ADVISED_SIZE - size, "%s`--split %s`", comma, split)
+                        : snprintf(text + size, ADVISED_SIZE - size, "%s'%s'", comma, word);
+        if (added < 0 || (size_t)added >= ADVISED_SIZE - size) {
+            text[size] = 0;
+            return;
+        }
+        size += (size_t)added;
+    }
+}
+
 /* Writes how to choose one of the sets: pass `--split train`, or name it:
  * 'robot/robot-train@2'. */
 static void write_choices(char text[ADVISED_SIZE], const struct shard_sets *sets) {
@@ -80,7 +136,7 @@ static void write_choices(char text[ADVISED_SIZE], const struct shard_sets *sets
     size_t chosen = choose_example(sets, &split);
     if (split) snprintf(by_split, sizeof by_split, "pass `--split %s`, or ", split);
     if (chosen < sets->count && shard_set_has_name(&sets->sets[chosen])) {
-        write_title(title, &sets->sets[chosen], true);
+        write_name(title, &sets->sets[chosen]);
         snprintf(text, ADVISED_SIZE, "%sname it: '%s'", by_split, title);
     } else snprintf(text, ADVISED_SIZE, "%sname its files", by_split);
 }
@@ -142,19 +198,23 @@ static recmap_status check_sets(const struct path_list *list, size_t first, cons
 
 static recmap_status fail_split(const struct path_list *list, size_t first, const char *name,
                                 enum set_source source, const char *split, recmap_error *error) {
-    char text[LIST_SIZE];
+    char text[LIST_SIZE], arguments[ADVISED_SIZE];
     struct shard_sets sets;
-    RETURN_IF_FAILED(shard_sets_find(&sets, list->paths + first, list->count - first, error));
+    RETURN_IF_FAILED(find_sets(&sets, list, first, name, source, error));
     list_sets(text, &sets);
+    list_arguments(arguments, &sets, list, first);
     shard_sets_deinit(&sets);
     if (source == SET_SOURCE_NAME)
         fail(error, RECMAP_INVALID, "is not of the split '%.100s'", split);
     else fail(error, RECMAP_INVALID, "no set has the split '%.100s': there is %s", split, text);
     fail_file(error, name);
+    bool has_others = source != SET_SOURCE_NAME && arguments[0];
     fail_advise(error,
                 "a set has the split if it or a folder is named '%.100s', or if its name ends in "
-                "-, _ or . and that; check the name, or leave the split out",
-                split);
+                "-, _ or . and that; %s%s",
+                split,
+                has_others ? "to read one, pass: " : "check the name, or leave the split out",
+                has_others ? arguments : "");
     if (error) error->system_errno = ENOENT; /* bindings raise a fitting exception */
     return RECMAP_INVALID;
 }

@@ -150,7 +150,8 @@ recmap_status shard_sets_find(struct shard_sets *sets, char *const *paths, size_
 }
 
 bool shard_set_has_name(const struct shard_set *set) {
-    return is_numbered(&set->label) || set->shard_count == 1;
+    if (set->shard_count == 1) return true;
+    return is_numbered(&set->label) && set->shard_count >= set->label.member.count;
 }
 
 void shard_set_write_title(char *title, size_t capacity, const struct shard_set *set,

@@ -33,7 +33,8 @@ recmap_status shard_sets_find(struct shard_sets *sets, char *const *paths, size_
 void shard_set_write_title(char *title, size_t capacity, const struct shard_set *set,
                            bool has_folder);
 
-/* Returns true if its title names the set. */
+/* Returns true if one name opens the set: its title, or its only file. NAME@N is an error if the
+ * set is not whole. */
 bool shard_set_has_name(const struct shard_set *set);
 
 void shard_sets_deinit(struct shard_sets *sets);

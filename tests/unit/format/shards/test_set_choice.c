@@ -150,6 +150,32 @@ static void test_copies_in_a_folder(void **state) {
                    "to read one, name its files; `--sets all` joins them", NULL, "g");
 }
 
+/* Advice names what opens a set: NAME@N would be an error for a set that lacks shards. */
+static void test_advice_opens_what_it_names(void **state) {
+    (void)state;
+    TOUCH("f/s-00000-of-00003", "f/t-00000-of-00003");
+    ASSERT_REFUSED("f", "the folder has 2 sets of shards: s@3 (1 of 3 shards), t@3 (1 of 3 shards)",
+                   "to read one, name it: 'f/s-00000-of-00003'; `--sets all` joins them", NULL,
+                   "f");
+    mkdir("g", 0777);
+    TOUCH("g/batch_1.bin", "g/batch_2.bin", "g/test_batch.bin");
+    ASSERT_REFUSED("g",
+                   "no set has the split 'test': there is batch_1.bin and 1 other (2 shards), "
+                   "test_batch.bin (1 shard)",
+                   "a set has the split if it or a folder is named 'test', or if its name ends in "
+                   "-, _ or . and that; to read one, pass: 'g/batch_*.bin', 'g/test_batch.bin'",
+                   "test", "g");
+    ASSERT_TAKEN("g/batch_1.bin\ng/batch_2.bin\n", NULL, RECMAP_SETS_ERROR, "g/batch_*.bin");
+    mkdir("h", 0777);
+    TOUCH("h/a", "h/b", "h/test_1");
+    ASSERT_REFUSED("h",
+                   "no set has the split 'val': there is a and 1 other (2 shards), test_1 (1 "
+                   "shard)",
+                   "a set has the split if it or a folder is named 'val', or if its name ends in "
+                   "-, _ or . and that; to read one, pass: `--split test`",
+                   "val", "h");
+}
+
 static void test_a_pattern_of_several_sets_is_a_warning(void **state) {
     (void)state;
     TOUCH("f/b-foo-00000-of-00001", "f/b-foo_bar-00000-of-00001");
@@ -231,6 +257,9 @@ static void test_splits(void **state) {
     touch_mnist();
     static const char advice[] =
         "a set has the split if it or a folder is named 'val', or if its "
+        "name ends in -, _ or . and that; to read one, pass: `--split test`, `--split train`";
+    static const char one[] =
+        "a set has the split if it or a folder is named 'val', or if its "
         "name ends in -, _ or . and that; check the name, or leave the split out";
     static const char found[] = "no set has the split 'val': there is mnist-test.tfrecord@1 (1 "
                                 "shard), mnist-train.tfrecord@2 (2 shards)";
@@ -239,7 +268,7 @@ static void test_splits(void **state) {
                    "no set has the split 'val': there is "
                    "mnist-test.tfrecord@1 (1 shard), mnist-train.tfrecord@2 (2 shards)",
                    advice, "val", "f/*");
-    ASSERT_REFUSED("f/mnist-train.tfrecord@2", "is not of the split 'val'", advice, "val",
+    ASSERT_REFUSED("f/mnist-train.tfrecord@2", "is not of the split 'val'", one, "val",
                    "f/mnist-train.tfrecord@2");
     TOUCH("f/train_small-1", "f/train_small-2", "f/train.tfrecord");
     ASSERT_TAKEN("f/train_small-1\nf/train_small-2\n", "train_small", RECMAP_SETS_ERROR, "f");
@@ -366,6 +395,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {TEST(test_a_folder_of_several_sets_is_an_error),
                                        TEST(test_other_sets_in_a_folder),
                                        TEST(test_copies_in_a_folder),
+                                       TEST(test_advice_opens_what_it_names),
                                        TEST(test_a_pattern_of_several_sets_is_a_warning),
                                        TEST(test_lists),
                                        TEST(test_long_lists),
