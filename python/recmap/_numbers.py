@@ -153,6 +153,11 @@ def row_of(index: SupportsIndex, count: int) -> int:
 
 def as_items(values: object, count: int) -> UInt64s:
     """Positions in a sequence of `count` items; negative ones count from the end."""
+    if isinstance(values, (bytes, memoryview)) and memoryview(values).format == "B":
+        raise TypeError(
+            "numbers of records are needed, not the bytes of a record: pass its number, as in [0]; "
+            "recmap.decode_example(record) reads bytes"
+        )
     array = as_integers(values, "numbers of records")
     if array.dtype.kind == "i" and array.size and int(array.min()) < 0:
         array = array.astype(np.int64)  # small integers may not hold the sum

@@ -183,7 +183,8 @@ class Ids(CliTest):
             "labels": '"Labels", "label", "id", "image", "weight"',
             "wieght": '"weight", "Labels", "id", "image", "label"',
         }.items():
-            self.check_advice(record, name, f"the record's features: {listed}")
+            near = listed.partition(",")[0]
+            self.check_advice(record, name, f"did you mean {near}? the record's features: {listed}")
         # Nothing is near: the feature may be optional.
         for listed, given in {everything: record, "none": b""}.items():
             self.check_advice(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections import abc
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, Self, cast
 
 import numpy as np
@@ -101,6 +101,8 @@ class Records(Selectable):
         >>> digits().parse([5, 1], {"label": recmap.FixedLen((), "int32")})["label"]
         array([5, 1], dtype=int32)
         """
+        if isinstance(items, Mapping):
+            raise TypeError("parse takes the numbers of records first: ds.parse([0, 1], features)")
         with self._advised(features):
             batch = self._parsed(items, parser_of(features), on_bad_record, threads)
         check_batch(batch, self, features, None, missing)

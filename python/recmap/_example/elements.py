@@ -16,6 +16,7 @@ __all__ = [
     "defaults_of",
     "element_name_of",
     "element_of",
+    "is_dtype",
     "shape_of",
     "size_of",
 ]
@@ -55,16 +56,34 @@ def element_of(dtype: Any) -> str:
 
 
 def check_shape_and_dtype(kind: str, shape: Any, dtype: Any) -> None:
-    """Refuses a shape and a dtype in the place of each other: the arguments of a feature.
+    """Refuses a shape and a dtype in the place of each other, which are the arguments of a feature,
+    and a shape whose size differs between records.
 
     Raises:
         ValueError: what was given, and what was probably meant.
     """
-    if not _is_dtype(shape):
+    if not is_dtype(shape):
+        _check_sizes(kind, shape, dtype)
         return
-    meant = f"{dtype!r}, {shape!r}" if not _is_dtype(dtype) else f"(), {shape!r}"
+    meant = f"{dtype!r}, {shape!r}" if not is_dtype(dtype) else f"(), {shape!r}"
     raise ValueError(
         f"{kind} takes the shape first, but {shape!r} is a dtype: did you mean {kind}({meant})?"
+    )
+
+
+def _check_sizes(kind: str, shape: Any, dtype: Any) -> None:
+    """Refuses None and -1 as a shape or a size, which other libraries have for any number."""
+    sizes = list(shape) if isinstance(shape, (tuple, list)) else [shape]
+    if not any(size is None or (isinstance(size, int) and size < 0) for size in sizes):
+        return
+    name = repr(element_name_of(dtype)) if is_dtype(dtype) else "dtype"
+    rest = tuple(sizes[1:])
+    meant = f"VarLen({name}) for any number of values in a record"
+    if rest and all(isinstance(size, int) and size >= 0 for size in rest):
+        meant = f"FixedLenSequence({rest!r}, {name}) for any number of steps in a record"
+    raise ValueError(
+        f"the shape of a {kind} is the same in all records, so it cannot be {shape!r}: write "
+        f"{meant}, or the sizes"
     )
 
 
@@ -76,11 +95,11 @@ def check_no_shape(kind: str, dtype: Any, key: Any) -> None:
     """
     if not isinstance(dtype, (tuple, list, int)):
         return
-    meant = f"{kind}({key!r})" if _is_dtype(key) else f'{kind}("int64")'
+    meant = f"{kind}({key!r})" if is_dtype(key) else f'{kind}("int64")'
     raise ValueError(f"{kind} has no shape, but its dtype is {dtype!r}: did you mean {meant}?")
 
 
-def _is_dtype(value: Any) -> bool:
+def is_dtype(value: Any) -> bool:
     return element_name_of(value) in _ELEMENTS
 
 

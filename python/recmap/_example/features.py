@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -18,7 +18,9 @@ from .elements import (
     check_no_shape,
     check_shape_and_dtype,
     defaults_of,
+    element_name_of,
     element_of,
+    is_dtype,
     shape_of,
     size_of,
 )
@@ -398,9 +400,17 @@ def _of_tensorflow(feature: Any) -> Any:
             feature.size,
             feature.already_sorted,
         )
-    raise TypeError(
-        f"{feature!r} is not a feature: use FixedLen, VarLen, ... or a feature of tf.io"
-    )
+    raise TypeError(f"{feature!r} is not a feature: {_meant_feature(feature)}")
+
+
+def _meant_feature(given: Any) -> str:
+    """What to write instead of what is not a feature."""
+    if isinstance(given, type) and is_dataclass(given):
+        return f"give it a shape or a dtype, as in {given.__name__}(...)"
+    if is_dtype(given):
+        name = element_name_of(given)
+        return f"write FixedLen((), {name!r}) for one value, or VarLen({name!r}) for any number"
+    return "use FixedLen, VarLen, ... or a feature of tf.io"
 
 
 Feature: TypeAlias = FixedLen | VarLen | FixedLenSequence | Ragged | Sparse | Sliced

@@ -45,7 +45,7 @@ from .counted import warn_of_counts
 __all__ = [
     "IndexArguments",
     "Plan",
-    "advice_on_id",
+    "advice_on_name",
     "build_index",
     "index",
     "merge",
@@ -301,11 +301,11 @@ def _advise_id(error: FeatureError, part: str, options: IndexOptions) -> None:
     """Advises names like that of the id if no part has it: merging reads no records."""
     if options.id is not None and "should be the id" in error.message:
         with open_contents(part, options) as dataset:
-            error.advice = advice_on_id(dataset, options.id) or error.advice
+            error.advice = advice_on_name(dataset, options.id) or error.advice
 
 
-def advice_on_id(dataset: Dataset, name: str) -> str:
-    """Advice about an id that no record has; "" if there is none."""
+def advice_on_name(dataset: Dataset, name: str) -> str:
+    """Advice about a feature that no record has; "" if there is none."""
     try:
         return similar_names(name, dataset)
     except (Error, OSError):  # the records cannot be read from here
@@ -316,7 +316,7 @@ def _warn_without_ids(dataset: Dataset, name: str) -> None:
     """Warns that no record has the feature that ids are read from: the index is one
     that the caller named, which may be a part, or that an older version built."""
     message = f"no record has an id: no record has the feature {name!r}"
-    advice = advice_on_id(dataset, name)
+    advice = advice_on_name(dataset, name)
     warn_caller(f"{message}. {advice}" if advice else message)
 
 

@@ -13,7 +13,7 @@ from .._dataset.dataset import Dataset
 from .._errors import CorruptRecordError, FeatureError, StaleIndexError
 from .._options.options import IndexOptions, is_url
 from .._plural import counted
-from .build import advice_on_id, warn_of_repeated_ids
+from .build import advice_on_name, warn_of_repeated_ids
 
 __all__ = [
     "check_contents",
@@ -56,7 +56,9 @@ def _lift_advice(dataset: Dataset, name: str, default: str | None, options: Inde
         lifting = repr({name: default})
     elif options.missing_values == "null":
         lifting = f'{[name]!r}, missing_values="null"'
-    return f"to add it, and keep all else: recmap.open({', '.join(opening)}).lift({lifting})"
+    guess = advice_on_name(dataset, name)
+    guess = f"{guess} If the name is right, " if guess.startswith("Did you mean") else ""
+    return f"{guess}to add it, and keep all else: recmap.open({', '.join(opening)}).lift({lifting})"
 
 
 def has_useless_ids(dataset: Dataset, options: IndexOptions) -> bool:
@@ -107,7 +109,7 @@ def check_ids(dataset: Dataset, options: IndexOptions) -> None:
     raise FeatureError(
         f'no record has the feature "{options.id}", which should be the id',
         dataset.index_path,
-        advice=f"{advice_on_id(dataset, options.id)} {part}".lstrip(),
+        advice=f"{advice_on_name(dataset, options.id)} {part}".lstrip(),
     )
 
 

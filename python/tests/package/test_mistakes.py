@@ -531,3 +531,54 @@ def test_ranks_that_a_group_cannot_have(monkeypatch, group, error, message):
     monkeypatch.setitem(sys.modules, "torch.distributed", group)
     with pytest.raises(error, match=message):
         share_of("auto", None)
+
+
+FIXED = "the shape of a FixedLen is the same in all records, so it cannot be"
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: recmap.FixedLen(None, "int64"),
+            ValueError,
+            f"{FIXED} None: write VarLen('int64') for any number of values in a record",
+        ),
+        (lambda: recmap.FixedLen(-1, "int64"), ValueError, f"{FIXED} -1: write VarLen('int64')"),
+        (
+            lambda: recmap.FixedLen((None, 3), "float32"),
+            ValueError,
+            f"{FIXED} (None, 3): write FixedLenSequence((3,), 'float32') for any number of steps",
+        ),
+        (
+            lambda: recmap.FixedLenFeature,
+            AttributeError,
+            "no attribute 'FixedLenFeature': write recmap.FixedLen, or pass that of tf.io",
+        ),
+    ],
+)
+def test_features_of_other_libraries(call, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        call()
+
+
+def test_calls_of_parse(digits):
+    label = {"label": recmap.FixedLen((), "int64")}
+    first = "parse takes the numbers of records first: ds.parse([0, 1], features)"
+    fails(lambda: digits.parse(label, [0]), TypeError, first)
+    with pytest.raises(TypeError, match="not the bytes of a record: pass its number"):
+        digits.parse(digits[0], label)
+    for given, message in {
+        "int64": "write FixedLen((), 'int64') for one value, or VarLen('int64') for any number",
+        recmap.FixedLen: "is not a feature: give it a shape or a dtype, as in FixedLen(...)",
+        7: "7 is not a feature: use FixedLen, VarLen, ... or a feature of tf.io",
+    }.items():
+        with pytest.raises(TypeError, match=re.escape(message)):
+            digits.parse([0], {"label": given})
+
+
+def test_a_misspelt_column_of_an_index(copied_digits):
+    recmap.open(copied_digits, lift=["label"])
+    advice = advice_of(lambda: recmap.open(copied_digits, lift=["lable"]))
+    assert advice.startswith("Did you mean 'label'? If the name is right, to add it, and keep all")
+    assert advice_of(lambda: recmap.open(copied_digits, lift=["id"])).startswith("to add it")

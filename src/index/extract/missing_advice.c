@@ -72,7 +72,8 @@ static void write_advice(char *advice, size_t capacity, const char *name,
     char list[LIST_SIZE] = "none", word[SHELL_WORD_SIZE];
     if (count) write_list(list, sizeof list, candidates, count);
     if (count && candidates[0].distance != SIZE_MAX)
-        snprintf(advice, capacity, "the record's features: %s", list);
+        snprintf(advice, capacity, "did you mean \"%.*s\"? the record's features: %s",
+                 (int)candidates[0].size, candidates[0].name, list);
     else if (strchr(name, ','))
         snprintf(advice, capacity,
                  "the record's features: %s; to lift several features, name each separately", list);

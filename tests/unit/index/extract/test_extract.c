@@ -77,14 +77,16 @@ static void test_advice(void **state) {
     struct record_run run;
     features_add_int64(&features, "X1", 1);
     ASSERT_OK(lift(&run, lifting, &features, &error), &error);
-    assert_string_equal(run_advice_at(&run, 0), "the record's features: \"X1\"");
+    assert_string_equal(run_advice_at(&run, 0),
+                        "did you mean \"X1\"? the record's features: \"X1\"");
     features_add_int64(&features, "x2", 1);
     features_end(&example, &features);
     for (int i = 0; i < 2; i++) {
         assert_true(run_add(&run, 0, example.size, 0));
         ASSERT_OK(extractor_lift(lifting, &run, example.data, example.size, &error), &error);
     }
-    assert_string_equal(run_advice_at(&run, 0), "the record's features: \"X1\"");
+    assert_string_equal(run_advice_at(&run, 0),
+                        "did you mean \"X1\"? the record's features: \"X1\"");
     assert_string_equal(run_advice_at(&run, 1), "");
     run_truncate(&run, 1);
     assert_true(run_advice_at(&run, 0)[0]);
@@ -92,7 +94,8 @@ static void test_advice(void **state) {
     assert_string_equal(run_advice_at(&run, 0), "");
     assert_true(run_add(&run, 0, example.size, 0));
     ASSERT_OK(extractor_lift(lifting, &run, example.data, example.size, &error), &error);
-    assert_string_equal(run_advice_at(&run, 0), "the record's features: \"x2\"");
+    assert_string_equal(run_advice_at(&run, 0),
+                        "did you mean \"x2\"? the record's features: \"x2\"");
     run_clear(&run);
     assert_string_equal(run_advice_at(&run, 0), "");
     buffer_deinit(&example);
