@@ -211,7 +211,30 @@ def test_folders_of_splits(tmp_path):
     assert splits(recmap.open(tmp_path / "*" / "*.tfrecord", split="test")) == {"test"}
     with pytest.warns(UserWarning, match='matches 2 sets.*split="train"'):
         assert splits(recmap.open(tmp_path / "**")) == {"train", "test"}
-    assert indexes(tmp_path / "test") == ["data-all.rmx", "data.rmx"]
+    # The index of both is in no folder of one split, and names no shard outside its own folder.
+    assert indexes(tmp_path / "test") == ["data.rmx"]
+    assert indexes(tmp_path) == ["data-all.rmx"]
+    assert splits(recmap.open(tmp_path / "data-all.rmx")) == {"train", "test"}
+
+
+@pytest.mark.parametrize(
+    "names, expected",
+    [
+        (["d/test/1", "d/train/1"], "d/d.rmx"),
+        (["d/test/test-1", "d/train/train-1"], "d/d.rmx"),
+        (["d/test/x/a-1", "d/train/x/a-1"], "d/a.rmx"),
+        (["d/a/x-1-of-1", "d/b/x-1-of-1"], "d/a/x-all.rmx"),  # nothing says what the folder d is
+        (["d/test/x-1-of-1", "d/test/y-1-of-1"], "d/test/test.rmx"),
+    ],
+)
+def test_where_the_index_of_several_sets_is(tmp_path, monkeypatch, names, expected):
+    monkeypatch.chdir(tmp_path)
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        write((tmp_path / name).parent, [{"n": 1}], 1, (tmp_path / name).name)
+    for source in "d/**", str(tmp_path / "d/**"):
+        path = recmap.open(source, sets="all").index_path
+        assert path == str(tmp_path / expected)
 
 
 def test_a_folder_with_the_name_of_a_set(tmp_path):

@@ -10,8 +10,10 @@
 #include "format/shards/shard_sets.h"
 #include "storage/protocol/url.h"
 
-/* The name of an index without .rmx, which the caller frees. NULL: the shards have none. */
-typedef recmap_status make_stem(char **stem, char *const *shards, size_t count,
+/* The name of an index without .rmx, which the caller frees. NULL: the shards have none. The index
+ * is in a folder whose path are the first bytes of the first shard's path: `folder_size`, set to
+ * that of the shard's own folder, may be made less. */
+typedef recmap_status make_stem(char **stem, size_t *folder_size, char *const *shards, size_t count,
                                 recmap_error *error);
 
 static bool is_digit(unsigned char c) {
@@ -139,9 +141,10 @@ static recmap_status make_set_stem(char **stem, const struct shard_set *set, cha
     return format_stem(stem, words, "", none, common_compression(shards, count), error);
 }
 
-/* The name of the folder of `path`, as a name for the data set. */
-static recmap_status copy_folder_name(char **name, const char *path, recmap_error *error) {
-    char *folder = path_folder(path);
+/* The name of the folder at the start of `path`, as a name for the data set. */
+static recmap_status copy_folder_name(char **name, const char *path, size_t folder_size,
+                                      recmap_error *error) {
+    char *folder = folder_size ? strndup(path, folder_size) : strdup(".");
     if (!folder) return fail_memory(error);
     char *resolved = NULL;
     recmap_status status = path_resolve(&resolved, folder, error);
@@ -154,8 +157,9 @@ static recmap_status copy_folder_name(char **name, const char *path, recmap_erro
 }
 
 /* The stem of shards whose names have nothing in common. */
-static recmap_status make_folder_stem(char **stem, const char *first, recmap_error *error) {
-    if (!url_is_url(first)) return copy_folder_name(stem, first, error);
+static recmap_status make_folder_stem(char **stem, const char *first, size_t folder_size,
+                                      recmap_error *error) {
+    if (!url_is_url(first)) return copy_folder_name(stem, first, folder_size, error);
     return (*stem = strdup("shards")) ? RECMAP_OK : fail_memory(error);
 }
 
@@ -170,15 +174,35 @@ static bool is_stem_of_set(const struct shard_sets *sets, struct path_part stem)
     return false;
 }
 
+/* The size of the path of the folder with the index of several sets. Those in folders that are
+ * named after splits have it in the folder of these folders, or it would be that of one split. */
+static size_t joined_folder_size(const struct shard_sets *sets, size_t folder_size) {
+    const struct path_part first = sets->sets[0].label.folder;
+    size_t size = first.size;
+    for (size_t i = 1; i < sets->count; i++) {
+        struct path_part folder = sets->sets[i].label.folder;
+        while (size && (size > folder.size || first.start[size - 1] != '/' ||
+                        memcmp(first.start, folder.start, size) != 0))
+            size--;
+    }
+    for (size_t i = 0; i < sets->count; i++) {
+        const struct set_label *label = &sets->sets[i].label;
+        if (label->folder.size > size && !set_label_is_in_split(label, size)) return folder_size;
+    }
+    return size;
+}
+
 /* The stem of several sets: the words that their names have in common, or the name of their folder.
  * It differs from that of each set, so that their indexes do not replace each other. */
-static recmap_status make_joined_stem(char **stem, const struct shard_sets *sets,
-                                      char *const *shards, size_t count, recmap_error *error) {
+static recmap_status make_joined_stem(char **stem, size_t *folder_size,
+                                      const struct shard_sets *sets, char *const *shards,
+                                      size_t count, recmap_error *error) {
+    *folder_size = joined_folder_size(sets, *folder_size);
     struct path_part words = common_words(shards, count), none = {"", 0};
     struct path_part compression = common_compression(shards, count);
     char *folder = NULL;
     if (!words.size) {
-        RETURN_IF_FAILED(make_folder_stem(&folder, shards[0], error));
+        RETURN_IF_FAILED(make_folder_stem(&folder, shards[0], *folder_size, error));
         words = (struct path_part){folder, strlen(folder)};
         compression = none;
     }
@@ -188,19 +212,20 @@ static recmap_status make_joined_stem(char **stem, const struct shard_sets *sets
     return status;
 }
 
-static recmap_status make_new_stem(char **stem, char *const *shards, size_t count,
-                                   recmap_error *error) {
+static recmap_status make_new_stem(char **stem, size_t *folder_size, char *const *shards,
+                                   size_t count, recmap_error *error) {
     struct shard_sets sets;
     RETURN_IF_FAILED(shard_sets_find(&sets, shards, count, error));
     recmap_status status = sets.count == 1
                                ? make_set_stem(stem, &sets.sets[0], shards, count, error)
-                               : make_joined_stem(stem, &sets, shards, count, error);
+                               : make_joined_stem(stem, folder_size, &sets, shards, count, error);
     shard_sets_deinit(&sets);
     return status;
 }
 
-static recmap_status make_old_stem(char **stem, char *const *shards, size_t count,
-                                   recmap_error *error) {
+static recmap_status make_old_stem(char **stem, size_t *folder_size, char *const *shards,
+                                   size_t count, recmap_error *error) {
+    (void)folder_size;
     const char *first = path_name(shards[0]);
     size_t size = count == 1 ? shard_name_stem_size(first) : strlen(first);
     for (size_t i = 1; i < count; i++)
@@ -210,18 +235,17 @@ static recmap_status make_old_stem(char **stem, char *const *shards, size_t coun
     return (*stem = strndup(first, size)) ? RECMAP_OK : fail_memory(error);
 }
 
-/* The index is in the folder of the first shard. It cannot be written to a remote store: then it
- * goes to the current folder. */
+/* An index cannot be written to a remote store: then it goes to the current folder. */
 static recmap_status write_path(char *path, size_t capacity, char *const *shards, size_t count,
                                 make_stem *make, recmap_error *error) {
     char *stem = NULL;
-    RETURN_IF_FAILED(make(&stem, shards, count, error));
     const char *first = shards[0];
-    if (!stem) RETURN_IF_FAILED(make_folder_stem(&stem, first, error));
-    if (url_is_url(first)) first = path_name(first);
-    int folder_size = (int)(path_name(first) - first);
-    bool fits = (size_t)folder_size + strlen(stem) + sizeof ".rmx" <= capacity;
-    if (fits) snprintf(path, capacity, "%.*s%s.rmx", folder_size, first, stem);
+    size_t folder_size = (size_t)(path_name(first) - first);
+    RETURN_IF_FAILED(make(&stem, &folder_size, shards, count, error));
+    if (!stem) RETURN_IF_FAILED(make_folder_stem(&stem, first, folder_size, error));
+    if (url_is_url(first)) folder_size = 0;
+    bool fits = folder_size + strlen(stem) + sizeof ".rmx" <= capacity;
+    if (fits) snprintf(path, capacity, "%.*s%s.rmx", (int)folder_size, first, stem);
     free(stem);
     if (fits) return RECMAP_OK;
     fail(error, RECMAP_INVALID, "the name of its index would be too long");

@@ -201,6 +201,13 @@ bool set_label_has_split(const struct set_label *label, const char *split) {
     return label->kind != SET_BEFORE && find_folder(label, label->base, split).size > 0;
 }
 
+bool set_label_is_in_split(const struct set_label *label, size_t base) {
+    const char *start = label->path + base, *end = strchr(start, '/');
+    for (size_t i = 0; end && splits[i]; i++)
+        if (part_is((struct path_part){start, (size_t)(end - start)}, splits[i])) return true;
+    return false;
+}
+
 const char *set_label_find_split(const struct set_label *label) {
     for (size_t i = 0; splits[i]; i++)
         if (set_label_has_split(label, splits[i])) return splits[i];

@@ -52,6 +52,10 @@ bool set_label_is_copy(const struct set_label *a, const struct set_label *b);
  * a folder after the base is named so, and the name has no usual split. */
 bool set_label_has_split(const struct set_label *label, const char *split);
 
+/* Returns true if the file is in a folder that is named after a usual split and whose name begins
+ * after `base` bytes of the path. */
+bool set_label_is_in_split(const struct set_label *label, size_t base);
+
 /* Returns the split that is usual (train, test, ...) and that the name has, or NULL. */
 const char *set_label_find_split(const struct set_label *label);
 
