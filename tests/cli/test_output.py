@@ -217,6 +217,33 @@ class OutputFiles(CliTest):
         self.check("cat", "a.rmx", "-o", "new", umask=0)
         self.assertEqual(os.stat(self.path("new")).st_mode & 0o777, 0o600)
 
+    def test_rights_of_private_records(self):
+        """Nobody can read the copies who cannot read the source; not the index either."""
+        os.mkdir(self.path("out"))
+        for mode in (0o600, 0o640, 0o644):
+            for private in ("a", "a.rmx"):
+                os.chmod(self.path("a"), 0o644)
+                os.chmod(self.path("a.rmx"), 0o644)
+                os.chmod(self.path(private), mode)
+                for words in (["s@2"], ["t.tfrecord"], ["u", "--format", "tfrecord"]):
+                    result = self.run_recmap("cat", "a.rmx", "-o", f"out/{words[0]}", *words[1:])
+                    self.assertEqual(result.status, 0, result.err)
+                for name in os.listdir(self.path("out")):
+                    self.assertEqual(os.stat(self.path(f"out/{name}")).st_mode & 0o777, mode, name)
+                    os.remove(self.path(f"out/{name}"))
+
+    def test_rights_of_imported_records(self):
+        self.write("b.json", self.run_recmap("cat", "a.rmx", "--format", "json").out)
+        self.write("c.json", self.read("b.json"))
+        for modes, due in (((0o600, 0o644), 0o600), ((0o644, 0o640), 0o640), ((0o644,), 0o644)):
+            names = ["b.json", "c.json"][: len(modes)]
+            for name, mode in zip(names, modes):
+                os.chmod(self.path(name), mode)
+            result = self.run_recmap("import", *names, "-o", "new.tfrecord")
+            self.assertEqual(result.status, 0, result.err)
+            self.assertEqual(os.stat(self.path("new.tfrecord")).st_mode & 0o777, due)
+            os.remove(self.path("new.tfrecord"))
+
     def test_links_and_devices(self):
         self.write("old", b"old")
         os.symlink("old", self.path("link"))

@@ -92,6 +92,10 @@ static recmap_status import_input(struct import_job *job, const char *path, recm
     struct line_reader reader;
     bool is_end = false;
     recmap_status status = line_reader_open(&reader, path, error);
+    if (status == RECMAP_OK) {
+        mode_t denied = output_denied_by(path, output_group(&job->output));
+        status = output_deny(&job->output, denied, error);
+    }
     while (status == RECMAP_OK) {
         status = line_reader_next(&is_end, &reader, error);
         if (status != RECMAP_OK || is_end) break;

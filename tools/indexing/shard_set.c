@@ -14,6 +14,7 @@
 
 #include "indexing/carried_columns.h"
 #include "indexing/inherited.h"
+#include "records/view_output.h"
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
 #include "terminal/progress_bar.h"
@@ -237,6 +238,26 @@ static recmap_status name_index(struct set_writer *writer, const char *path, rec
     return RECMAP_OK;
 }
 
+/* The group that new files beside the path get. */
+static gid_t find_group(const char *path) {
+    char folder[PATH_SIZE];
+    struct stat file;
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
+             slash ? path : ".");
+    return !stat(folder, &file) && file.st_mode & S_ISGID ? file.st_gid : getegid();
+}
+
+/* Nobody but the owner of the set may read it who cannot read its source. All files that the
+ * command creates are of the set. */
+static recmap_status restrict_files(const char *path, const struct view *view,
+                                    recmap_error *error) {
+    mode_t denied;
+    RETURN_IF_FAILED(view_output_denied(&denied, view, find_group(path), error));
+    umask(umask(0777) | denied);
+    return RECMAP_OK;
+}
+
 /* Names the files, checks that they are new, and makes room for the numbers of the records. */
 static recmap_status prepare(struct set_writer *writer, const char *path, const struct view *view,
                              recmap_error *error) {
@@ -244,6 +265,7 @@ static recmap_status prepare(struct set_writer *writer, const char *path, const 
     RETURN_IF_FAILED(name_index(writer, path, error));
     RETURN_IF_FAILED(check_all_are_new(writer, error));
     RETURN_IF_FAILED(remove_leftovers(writer, error));
+    RETURN_IF_FAILED(restrict_files(path, view, error));
     if (!carried_columns_exist(view->dataset)) return RECMAP_OK;
     writer->numbers = malloc((size_t)(writer->record_count + 1) * sizeof *writer->numbers);
     return writer->numbers ? RECMAP_OK : fail_memory(error);

@@ -53,16 +53,24 @@ static recmap_status open_regular(struct output *output, const struct stat *old,
     return RECMAP_IO;
 }
 
-recmap_status output_restrict(struct output *output, const char *source, recmap_error *error) {
-    struct stat old, own;
-    if (!output->temporary || stat(source, &old) || fstat(fileno(output->stream), &own))
+mode_t output_denied_by(const char *source, gid_t group) {
+    struct stat file;
+    if (stat(source, &file) || file.st_mode & S_IROTH) return 0;
+    bool has_group = file.st_mode & S_IRGRP && file.st_gid == group;
+    return has_group ? S_IRWXO : S_IRWXG | S_IRWXO;
+}
+
+recmap_status output_deny(struct output *output, mode_t denied, recmap_error *error) {
+    struct stat own;
+    if (!output->temporary || fstat(fileno(output->stream), &own) || !(own.st_mode & denied))
         return RECMAP_OK;
-    bool is_public = old.st_mode & S_IROTH;
-    bool has_group = is_public || ((old.st_mode & S_IRGRP) && old.st_gid == own.st_gid);
-    mode_t mode = own.st_mode & (has_group ? 0770 : 0700);
-    if (is_public) mode |= own.st_mode & 0007;
-    if (mode == (own.st_mode & 0777) || !fchmod(fileno(output->stream), mode)) return RECMAP_OK;
+    if (!fchmod(fileno(output->stream), own.st_mode & 0777 & ~denied)) return RECMAP_OK;
     return message_fail_errno(error, output->path, "set the permissions of the file");
+}
+
+gid_t output_group(const struct output *output) {
+    struct stat own;
+    return output->temporary && !fstat(fileno(output->stream), &own) ? own.st_gid : getegid();
 }
 
 static recmap_status open_path(struct output *output, recmap_error *error) {

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include <recmap/dataset.h>
 #include <recmap/text.h>
@@ -51,9 +52,13 @@ int output_create_folder(const char *folder);
 recmap_status output_open(struct output *output, const char *path, enum output_format format,
                           recmap_error *error);
 
-/* Lets nobody but the owner read a new or replaced file who cannot read the file at `source`, whose
- * contents are written to it. Files that do not exist, URLs for one, change nothing. */
-recmap_status output_restrict(struct output *output, const char *source, recmap_error *error);
+/* The permissions that a file of this group must not have, so that nobody but its owner can read it
+ * who cannot read the file at `source`. None if there is no such file, as for URLs. */
+mode_t output_denied_by(const char *source, gid_t group);
+
+/* Takes these permissions from a new or replaced file. */
+recmap_status output_deny(struct output *output, mode_t denied, recmap_error *error);
+gid_t output_group(const struct output *output);
 
 /* With OUTPUT_NUMBER only record->number is used. */
 recmap_status output_write(struct output *output, const recmap_record *record, recmap_error *error);

@@ -72,14 +72,14 @@ recmap_status view_output_write(struct output *output, const struct view *view,
     return status;
 }
 
-static recmap_status restrict_to_shards(struct output *output, const struct view *view,
-                                        recmap_error *error) {
+recmap_status view_output_denied(mode_t *denied, const struct view *view, gid_t group,
+                                 recmap_error *error) {
     uint64_t count = recmap_dataset_get_info(view->dataset)->shard_count;
-    RETURN_IF_FAILED(output_restrict(output, view->index_path, error));
+    *denied = output_denied_by(view->index_path, group);
     for (uint64_t i = 0; i < count; i++) {
         char path[PATH_MAX];
         RETURN_IF_FAILED(recmap_dataset_shard_path(path, sizeof path, view->dataset, i, error));
-        RETURN_IF_FAILED(output_restrict(output, path, error));
+        *denied |= output_denied_by(path, group);
     }
     return RECMAP_OK;
 }
@@ -88,7 +88,9 @@ recmap_status view_output_open(struct output *output, const struct view *view, c
                                enum output_format format, recmap_error *error) {
     RETURN_IF_FAILED(output_open(output, path, format, error));
     if (output->format == OUTPUT_NUMBER || !output->temporary) return RECMAP_OK;
-    return restrict_to_shards(output, view, error);
+    mode_t denied;
+    RETURN_IF_FAILED(view_output_denied(&denied, view, output_group(output), error));
+    return output_deny(output, denied, error);
 }
 
 int view_output_write_all(const struct view *view, const char *path, enum output_format format) {

@@ -19,6 +19,11 @@ int view_output_check_name(const char *path);
 /* As view_output_check and view_output_check_name. */
 int view_output_check_records(const struct view *view, const char *path);
 
+/* The permissions that a file of this group must not have that has records of the view, so that
+ * nobody but its owner can read it who cannot read the index and all shards. */
+recmap_status view_output_denied(mode_t *denied, const struct view *view, gid_t group,
+                                 recmap_error *error);
+
 /* As output_open. Nobody but the owner may read a new or replaced file who cannot read the index
  * and all shards of the view, unless only numbers are written. */
 recmap_status view_output_open(struct output *output, const struct view *view, const char *path,
