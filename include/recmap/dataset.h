@@ -153,10 +153,11 @@ typedef struct recmap_fingerprint {
 
 typedef struct recmap_dataset_info {
     uint64_t record_count;
-    uint64_t shard_count;
-    uint64_t byte_count; /* of all shards */
-    uint64_t index_size; /* bytes of the index file */
-    uint64_t id_count;   /* records that have an id */
+    uint64_t shard_count; /* for recmap_dataset_get_shard: a shard that grew has several entries */
+    uint64_t file_count;  /* shards, however often they grew */
+    uint64_t byte_count;  /* of all shards */
+    uint64_t index_size;  /* bytes of the index file */
+    uint64_t id_count;    /* records that have an id */
     uint64_t damage_count;
     uint64_t damaged_byte_count;
     size_t lifted_column_count; /* including "@length" */

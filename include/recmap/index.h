@@ -87,15 +87,16 @@ typedef struct recmap_index_options {
 
 typedef struct recmap_index_summary {
     uint64_t record_count; /* 0 with shards: all are empty, so warn: a download may have failed */
-    uint64_t shard_count;
-    uint64_t byte_count;         /* of all shards */
-    uint64_t id_count;           /* records that have an id */
-    uint64_t damage_count;       /* ranges of bytes that are not records */
+    uint64_t shard_count;  /* a shard that grew counts once */
+    uint64_t byte_count;   /* of all shards */
+    uint64_t id_count;     /* records that have an id */
+    uint64_t damage_count; /* ranges of bytes that are not records */
     uint64_t damaged_byte_count; /* bytes in these ranges */
     uint64_t empty_counts;       /* bit i: no record has elements of counted feature i */
     uint64_t empty_lifts;        /* bit i: no record has a value of lifted feature i */
-    uint64_t repeated_id_count;  /* appended records that have the id of a record of the old index,
-                                    by  the 48-bit hashes that it has */
+    uint64_t repeated_id_count; /* appended records that have the id of one record of the old index,
+                                   by the 48-bit hashes that it has; not those whose id several
+                                   had already */
     /* Of new shards of the framing tar: */
     uint64_t repeated_key_count; /* records whose key an earlier record of the same archive has: one
                                     sample in parts, if its files are not adjacent */
@@ -131,10 +132,10 @@ RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_index_builder_create(recmap_index_builder **builder, const char *path,
                             const recmap_index_options *options, recmap_error *error);
 
-/* Appends a shard file to the queue. Nothing is read before finish. A shard that an index that was
- * added has already is a part of its own if it only grew: the records that follow those of the
- * index get the next numbers, and keep their place after all records of the index. Errors:
- * NO_MEMORY. */
+/* Appends a shard file to the queue. Nothing is read before finish. Of a shard that
+ * an index that was added has already, only the records that follow those of the index are added,
+ * if there are any: they get the next numbers, after all records of the index. Errors: NO_MEMORY.
+ */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_index_builder_add_shard(
     recmap_index_builder *builder, const char *path, recmap_error *error);
 

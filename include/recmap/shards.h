@@ -144,8 +144,8 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_old_index_path(char *pat
                                                                        recmap_error *error);
 
 /* The path of the index to open, extend or build for these shards: recmap_shards_index_path; but if
- * no file has that path, and the index at recmap_shards_old_index_path has exactly these shards, or
- * the first of them, its path. Errors: as above, and NO_MEMORY. */
+ * no file has that path, and the index at recmap_shards_old_index_path has these shards or some of
+ * them, and no others, its path. Errors: as above, and NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_find_index(char *path, size_t capacity,
                                                                    const recmap_shards *shards,
                                                                    recmap_error *error);

@@ -68,8 +68,9 @@ class Files(Annotated):
             "a.rmx",
             *shards,
             err='recmap: a.rmx: the index would lose its annotated column "score"\n'
-            "  add shards with --append and columns with `recmap index --lift FEATURE NAME.rmx`, "
-            "which keep it; or remove it with `recmap annotate NAME.rmx --drop score`\n",
+            "  the same command with --append, and without --id, --lift and --count, adds the "
+            "records that the index lacks and keeps all columns; or remove the column first, with "
+            "`recmap annotate a.rmx --drop score`\n",
             status=2,
         )
         self.assertEqual(self.read("a.rmx"), before)

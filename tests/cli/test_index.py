@@ -465,7 +465,7 @@ class BuildingAgain(CliTest):
             self.write("s.csv", f"number,{name}\n0,1\n".encode())
             self.run_recmap("annotate", "b.rmx", "--column", f"{name}=s.csv")
             err = self.run_recmap("index", "a", "-o", "b.rmx").err.decode()
-            self.assertIn(f"`recmap annotate NAME.rmx --drop {word}`", err)
+            self.assertIn(f"`recmap annotate b.rmx --drop {word}`", err)
             self.run_recmap("annotate", "b.rmx", "--drop", name)
         self.write("a", tfrecord([example(**{"it's": 1})]))
         self.index("--lift", "it's=2", "-o", "b.rmx", "a", lost="")

@@ -258,7 +258,8 @@ static void print_summary(const struct index_job *job, const recmap_index_summar
                     job->options.lifts[i].name,
                     job->options.lifts[i].default_value ? "its default" : "null");
     counted_warn(job->path, summary, &job->options, &job->args.dataset_options);
-    missing_shards_warn(job->path, recmap_shards_name_one(job->shards), &job->args.dataset_options);
+    missing_shards_warn(job->path, recmap_shards_name_one(job->shards), !job->appends,
+                        &job->args.dataset_options);
     print_skipped_files(job);
 }
 

@@ -22,7 +22,7 @@ static void print_totals(const char *path, const recmap_dataset_info *info) {
     fputs("index        ", stdout);
     print_safe(stdout, path);
     printf("\nrecords      %" PRIu64 "\n", info->record_count);
-    printf("shards       %" PRIu64 "\n", info->shard_count);
+    printf("shards       %" PRIu64 "\n", info->file_count);
     printf("bytes        %" PRIu64 " (%s)\n", info->byte_count,
            human_bytes(text, (double)info->byte_count));
     printf("index bytes  %" PRIu64 " (%s", info->index_size,

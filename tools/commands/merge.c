@@ -99,7 +99,7 @@ static int run_merge(struct merge_job *job) {
     message("%s: %" PRIu64 " record%s in %" PRIu64 " shard%s", job->path, summary.record_count,
             plural(summary.record_count), summary.shard_count, plural(summary.shard_count));
     build_report_empty(job->path, &summary);
-    missing_shards_warn(job->path, false, &job->args.dataset_options);
+    missing_shards_warn(job->path, false, true, &job->args.dataset_options);
     return interrupt_finish(0);
 }
 

@@ -24,7 +24,7 @@ static void warn_of_surplus(const char *path, const recmap_missing_shards *missi
                 path, missing->surplus_count, missing->surplus);
 }
 
-void missing_shards_warn(const char *path, bool is_alone,
+void missing_shards_warn(const char *path, bool is_alone, bool is_new,
                          const recmap_dataset_options *dataset_options) {
     recmap_dataset_options opening = *dataset_options;
     recmap_dataset *dataset = NULL;
@@ -32,9 +32,9 @@ void missing_shards_warn(const char *path, bool is_alone,
     opening.allow_absolute_paths = opening.allow_urls = opening.allow_missing_shards = 1;
     if (recmap_dataset_open(&dataset, path, &opening, NULL) == RECMAP_OK &&
         recmap_dataset_find_missing_shards(&missing, dataset, NULL) == RECMAP_OK) {
-        if (!is_alone || recmap_dataset_get_info(dataset)->shard_count > 1) warn(path, &missing);
+        if (!is_alone || recmap_dataset_get_info(dataset)->file_count > 1) warn(path, &missing);
         warn_of_surplus(path, &missing);
-        repeated_ids_warn(path, dataset);
+        if (is_new) repeated_ids_warn(path, dataset);
     }
     recmap_dataset_close(dataset);
 }

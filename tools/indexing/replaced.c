@@ -15,12 +15,11 @@ static bool is_lifted(const recmap_index_options *options, const char *name) {
     return false;
 }
 
-static int refuse(const char *path, const char *name) {
-    char advice[512], word[WORD_SIZE];
+static int refuse(const char *path, const char *name, const char *other) {
+    char advice[1024], word[WORD_SIZE], index[WORD_SIZE];
     snprintf(advice, sizeof advice,
-             "add shards with --append and columns with `recmap index --lift FEATURE NAME.rmx`, "
-             "which keep it; or remove it with `recmap annotate NAME.rmx --drop %s`",
-             shell_word(word, name) ? word : "NAME");
+             "%s; or remove the column first, with `recmap annotate %s --drop %s`", other,
+             shell_word(index, path) ? index : "NAME.rmx", shell_word(word, name) ? word : "NAME");
     return message_error(RECMAP_INVALID, path, advice,
                          "the index would lose its annotated column \"%s\"", name);
 }
@@ -91,15 +90,15 @@ static void warn_of_losses(const char *path, const recmap_dataset *dataset,
                 words.text);
 }
 
-/* Returns an exit status, as replaced_check. */
+/* Returns an exit status, as replaced_check. `other` is what to do other than losing a column. */
 static int check_annotated(const char *path, const recmap_dataset *dataset,
-                           const recmap_index_options *options) {
+                           const recmap_index_options *options, const char *other) {
     size_t count = recmap_dataset_get_info(dataset)->lifted_column_count;
     for (size_t i = 0; i < count; i++) {
         recmap_lifted_column column;
         if (recmap_dataset_get_lifted_column(&column, dataset, i, NULL) == RECMAP_OK &&
             column.is_annotated && !is_lifted(options, column.name))
-            return refuse(path, column.name);
+            return refuse(path, column.name, other);
     }
     return 0;
 }
@@ -134,7 +133,10 @@ int replaced_check(const char *path, const recmap_index_options *options,
     recmap_dataset *dataset;
     int exit_status = open_replaced(&dataset, path, dataset_options);
     if (!dataset) return exit_status;
-    exit_status = check_annotated(path, dataset, options);
+    exit_status = check_annotated(path, dataset, options,
+                                  "the same command with --append, and without --id, --lift and "
+                                  "--count, adds the records that the index lacks and keeps all "
+                                  "columns");
     if (!exit_status) warn_of_losses(path, dataset, options);
     recmap_dataset_close(dataset);
     return exit_status;
@@ -144,7 +146,8 @@ int replaced_check_annotated(const char *path, const recmap_index_options *optio
                              const recmap_dataset_options *dataset_options) {
     recmap_dataset *dataset;
     int exit_status = open_replaced(&dataset, path, dataset_options);
-    if (dataset) exit_status = check_annotated(path, dataset, options);
+    if (dataset)
+        exit_status = check_annotated(path, dataset, options, "give the new index another name");
     recmap_dataset_close(dataset);
     return exit_status;
 }

@@ -52,9 +52,9 @@ struct source {
     recmap_shards *shards;
     char path[PATH_SIZE];
     recmap_dataset *dataset;
-    uint64_t *ends; /* the byte up to which the index has each shard; 0: it lacks the shard */
-    size_t known;   /* shards that the index has: the first ones */
-    size_t last;    /* the shard of the entry that was compared last */
+    uint64_t *ends; /* 1 + the byte up to which the index has each shard; 0: it lacks the shard */
+    size_t known;   /* how many shards the index has */
+    size_t next;    /* the shard after that of the entry that was compared last */
 };
 
 /* The library's advice names options of `recmap index`. */
@@ -105,23 +105,35 @@ static recmap_status fail_other(const struct source *source, const char *shard,
                         "the index is of other shards: one is %.1000s", shard);
 }
 
+static recmap_status fail_order(const struct source *source, const char *shard,
+                                recmap_error *error) {
+    return message_fail(error, RECMAP_STALE, source->path,
+                        "list new shards last; or name the index itself to use it",
+                        "the list has another order than the index, of which the next shard is "
+                        "%.1000s",
+                        shard);
+}
+
 static bool is_shard(const struct source *source, size_t i, const char *path) {
     const char *shard = recmap_shards_path(source->shards, i);
     struct stat file;
     return !strcmp(shard, path) || (!stat(shard, &file) && same_file(path, &file));
 }
 
-/* The shard that an entry of the index is of. A shard that grew has an entry for each part, which
- * may follow those of other shards; such entries have the order of the shards, so the search starts
- * at the shard of the entry before. Returns the number of shards if it is not one of them. */
-static size_t find_shard(const struct source *source, const char *path, bool is_part) {
-    size_t known = source->known, count = recmap_shards_count(source->shards);
-    if (!is_part || !known) return known < count && is_shard(source, known, path) ? known : count;
-    for (size_t i = 0; i < known; i++) {
-        size_t shard = (source->last + i) % known;
+/* The shard that an entry of the index is of, or the number of shards. Entries mostly have the
+ * order of the shards, but what was appended to a shard, or between two, follows all others. */
+static size_t find_shard(const struct source *source, const char *path) {
+    size_t count = recmap_shards_count(source->shards);
+    for (size_t i = 0; i < count; i++) {
+        size_t shard = (source->next + i) % count;
         if (is_shard(source, shard, path)) return shard;
     }
     return count;
+}
+
+/* Whoever writes a list chooses the order of its shards. */
+static bool is_list(const struct source *source) {
+    return source->args->operands[0][0] == '@';
 }
 
 static recmap_status compare_entry(struct source *source, uint64_t entry, recmap_error *error) {
@@ -131,20 +143,22 @@ static recmap_status compare_entry(struct source *source, uint64_t entry, recmap
     if (status == RECMAP_OK)
         status = recmap_dataset_shard_path(path, sizeof path, source->dataset, entry, error);
     if (status != RECMAP_OK) return status;
-    size_t shard = find_shard(source, path, info.first_byte > 0);
+    size_t shard = find_shard(source, path);
     if (shard == recmap_shards_count(source->shards)) return fail_other(source, path, error);
-    source->ends[shard] = info.first_byte + info.size;
-    source->last = shard;
-    if (shard == source->known) source->known++;
+    if (!source->ends[shard] && is_list(source) && shard != source->known)
+        return fail_order(source, path, error);
+    source->known += !source->ends[shard];
+    source->ends[shard] = 1 + info.first_byte + info.size;
+    source->next = shard + 1;
     return RECMAP_OK;
 }
 
-/* The index must begin with the shards of the operand. Those that follow, or that grew, are to be
+/* All shards of the index must be named. Others, and what those that grew have more, are to be
  * appended; that a shard was cut is found when it is read. */
 static recmap_status compare(struct source *source, recmap_error *error) {
     uint64_t entry_count = recmap_dataset_get_info(source->dataset)->shard_count;
     free(source->ends);
-    source->known = source->last = 0;
+    source->known = source->next = 0;
     source->ends = calloc(recmap_shards_count(source->shards), sizeof *source->ends);
     if (!source->ends) return message_fail(error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
     recmap_status status = RECMAP_OK;
@@ -159,7 +173,7 @@ static bool lacks(const struct source *source, size_t i) {
     const char *path = recmap_shards_path(source->shards, i);
     struct stat file;
     if (!source->ends || !source->ends[i]) return true;
-    return !strstr(path, "://") && !stat(path, &file) && (uint64_t)file.st_size > source->ends[i];
+    return !strstr(path, "://") && !stat(path, &file) && (uint64_t)file.st_size >= source->ends[i];
 }
 
 static bool is_complete(const struct source *source) {
@@ -188,12 +202,26 @@ static const char *find_framing(const struct source *source) {
     return has_last ? last.framing : source->args->framing;
 }
 
+/* Says so if shards were appended that are not the last ones: the order of the records, which only
+ * building again would change, is not that of the shards. */
+static void report_order(const struct source *source) {
+    size_t first = 0, last = recmap_shards_count(source->shards);
+    if (!source->ends) return;
+    while (last && !source->ends[last - 1]) last--;
+    while (first < last && source->ends[first]) first++;
+    if (first < last)
+        message("%s: the records of %s follow those of all other shards, because the index had "
+                "shards after it",
+                source->path, recmap_shards_path(source->shards, first));
+}
+
 static void report(const struct source *source, const recmap_index_summary *summary) {
     message("%s: indexed %" PRIu64 " record%s", source->path, summary->record_count,
             plural(summary->record_count));
+    report_order(source);
     bool is_file = recmap_shards_count(source->shards) == 1 &&
                    !strcmp(source->args->operands[0], recmap_shards_path(source->shards, 0));
-    missing_shards_warn(source->path, is_file, &source->options);
+    missing_shards_warn(source->path, is_file, false, &source->options);
 }
 
 /* Builds the index, or appends the shards that the open one lacks. */

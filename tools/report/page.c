@@ -129,7 +129,7 @@ recmap_status page_write_totals(struct html *html, const struct report *report,
         html_put(html, "</td></tr>\n");
         write_total(html, "records of the index", info->record_count);
     }
-    write_total(html, "shards", info->shard_count);
+    write_total(html, "shards", info->file_count);
     write_size(html, "size of the shards", info->byte_count);
     write_size(html, "size of the index", info->index_size);
     write_total(html, "damaged places", info->damage_count);

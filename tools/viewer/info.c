@@ -45,7 +45,7 @@ recmap_status viewer_write_info(struct viewer *viewer, struct page_json *json,
     page_json_string(json, view->index_path);
     write_count(json, "count", view->count);
     write_count(json, "records", info->record_count);
-    write_count(json, "shards", info->shard_count);
+    write_count(json, "shards", info->file_count);
     write_count(json, "bytes", info->byte_count);
     write_count(json, "damage", info->damage_count);
     page_json_key(json, "ids");

@@ -85,8 +85,9 @@ def _refuse_loss(path: str, lost: list[str]) -> None:
         raise FeatureError(
             f"the index would lose its annotated {_columns(lost)}",
             path,
-            advice=f"their values are only in the index: keep it with recmap.open(shards), which "
-            f"appends, or remove them with ds.annotate(drop={lost!r})",
+            advice=f"their values are only in the index: recmap.open(shards, index={path!r}) keeps "
+            "it and adds the records that it lacks; to build it again, remove them first, with "
+            f"recmap.open({path!r}).annotate(drop={lost!r})",
         )
 
 
@@ -129,9 +130,11 @@ def _refuse(path: str, names: list[str]) -> None:
     raise FeatureError(
         f"the index cannot be built again: the records lack the values of its {_columns(names)}",
         path,
-        advice=f"annotated columns are only in the index: read their values from ds.columns, then "
-        f"ds.annotate(drop={names!r}), build again, and annotate again; to add a lifted column "
-        f"only, run `recmap index --lift FEATURE {shlex.quote(path)}`, which keeps all columns",
+        advice="annotated columns are only in the index: open it without rebuild=True to add the "
+        "records that it lacks, and to add a lifted column, run "
+        f"`recmap index --lift FEATURE {shlex.quote(path)}`, which keep all columns; or read their "
+        f"values from ds.columns, then ds.annotate(drop={names!r}), build again, and annotate "
+        "again",
     ) from None
 
 

@@ -148,7 +148,7 @@ def build_index(
         warn_of_counts(path, options, _named(options.counted, built.empty_counts))
     if built.counts["records"] and not parts:
         warn_of_empty_lifts(options, built.empty_lifts)
-    _warn_of_gaps(path, options, built.counts)
+    _warn_of_gaps(path, options, built.counts, parts)
     if repeated := built.counts.pop("repeated_ids"):
         _warn_of_old_ids(path, options, repeated)
     return built.counts
@@ -216,15 +216,18 @@ def warn_of_empty_lifts(options: IndexOptions, names: Container[str]) -> None:
             warn_caller(f"no record has the feature {name!r}: all have {value}")
 
 
-def _warn_of_gaps(path: str, options: IndexOptions, counts: dict[str, int]) -> None:
-    """Warns of missing and empty shards, of records without ids and of skipped damage."""
+def _warn_of_gaps(
+    path: str, options: IndexOptions, counts: dict[str, int], parts: Sequence[str]
+) -> None:
+    """Warns of missing and empty shards, of records without ids and of skipped damage; of repeated
+    ids only if nothing was appended to an index, which has them on purpose."""
     _warn_of_no_records(path, counts)
     with open_contents(path, options) as dataset:
         _warn_of_missing_shards(path, dataset, options)
         id_name = options.id if counts["records"] and not counts["ids"] else None
         if id_name is not None:
             _warn_without_ids(dataset, id_name)
-        if options.id is not None:
+        if options.id is not None and path not in parts:
             warn_of_repeated_ids(dataset)
         if counts["damage"]:
             _warn_of_damage(dataset.info["damage"], counts["damaged_bytes"])
@@ -257,7 +260,7 @@ def _warn_of_missing_shards(path: str, dataset: Dataset, options: IndexOptions) 
     """Warns if the names of shards say that there are more, or fewer: `train-00000-of-00004` is one
     of 4. One that the caller named itself is meant to be alone."""
     count, first, surplus_count, surplus = dataset._missing_shards()
-    is_alone = options.is_named_file and len(dataset.shards) == 1
+    is_alone = options.is_named_file and dataset.info["shards"] == 1
     if count == 1 and not is_alone:
         warn_caller(f"{path}: the shard {first} is missing; restore it and index again")
     elif count and not is_alone:

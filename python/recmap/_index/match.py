@@ -13,6 +13,7 @@ from .._dataset.dataset import Dataset
 from .._errors import CorruptRecordError, FeatureError, StaleIndexError
 from .._options.options import IndexOptions, is_url
 from .._plural import counted
+from .._warn import warn_caller
 from .build import advice_on_name, warn_of_repeated_ids
 
 __all__ = [
@@ -175,9 +176,11 @@ def resolved(folder: str, name: str) -> str:
     return name if is_url(name) else os.path.realpath(os.path.join(folder, name))
 
 
-def check_shards(dataset: Dataset, shards: Sequence[str]) -> list[str]:
-    """Returns the shards whose records the index lacks: those that grew, and those that follow the
-    ones that it has. `shards` must begin with the shards of the index, otherwise unchanged."""
+def check_shards(dataset: Dataset, shards: Sequence[str], *, is_list: bool) -> list[str]:
+    """Returns the shards whose records the index lacks: those that grew, and new ones.
+
+    All shards of the index must be among `shards`, otherwise unchanged. The order of a list was
+    chosen by the caller, so it must begin with them, in their order."""
     folder = folder_of(dataset.index_path, dataset)
     sizes = _sizes(dataset)
     if len(sizes) > len(shards):
@@ -200,6 +203,9 @@ def check_shards(dataset: Dataset, shards: Sequence[str]) -> list[str]:
         path = shard if os.path.isabs(shard) else os.path.join(os.getcwd(), shard)
         is_equal = os.path.join(folder, name) == path
         if not is_equal and resolved(folder, name) != resolved("", shard):
+            ordered = shards if is_list else _in_order_of(list(sizes), folder, shards)
+            if ordered != shards:
+                return _check_ordered(dataset, ordered, shards)
             raise _other_shard(dataset, i, list(sizes), shards)
         if is_url(shard):
             continue  # every read compares the object with the index
@@ -211,6 +217,26 @@ def check_shards(dataset: Dataset, shards: Sequence[str]) -> list[str]:
             grown.append(shard)  # appending compares it with the index
     _check_rewritten(dataset, shards, grown)
     return [*grown, *shards[len(sizes) :]]
+
+
+def _in_order_of(names: Sequence[str], folder: str, shards: Sequence[str]) -> Sequence[str]:
+    """The shards that the index has, in its order, and then the others."""
+    places = {resolved(folder, name): i for i, name in enumerate(names)}
+    return sorted(shards, key=lambda shard: places.get(resolved("", shard), len(places)))
+
+
+def _check_ordered(dataset: Dataset, ordered: Sequence[str], shards: Sequence[str]) -> list[str]:
+    """As `check_shards`, with a warning if new shards are among those that the index has."""
+    lacking = check_shards(dataset, ordered, is_list=True)
+    count = len(_sizes(dataset))
+    new = set(ordered[count:])
+    first = next((shard for shard in shards[:count] if shard in new), None)
+    if first is not None:
+        warn_caller(
+            f"{dataset.index_path}: the records of {first} follow those of all other shards, "
+            "because the index had shards after it"
+        )
+    return lacking
 
 
 def _sizes(dataset: Dataset) -> dict[str, int]:
@@ -235,6 +261,9 @@ def _other_advice(dataset: Dataset, names: Sequence[str], shards: Sequence[str])
     set, such as another generation of it, so it must not be built again from these."""
     pairs = list(zip(names, shards, strict=False))
     if any(os.path.basename(name) != os.path.basename(shard) for name, shard in pairs):
+        if _has_all(dataset, names, shards):
+            order = f"recmap.open({dataset.index_path!r}).shards"
+            return f"List the shards in the order of {order}, and new ones last. {_advice(dataset)}"
         known = {os.path.basename(name) for name in names}
         if known.isdisjoint(map(os.path.basename, shards)):
             return f"{_ANOTHER}: this one is of other shards."
@@ -244,6 +273,12 @@ def _other_advice(dataset: Dataset, names: Sequence[str], shards: Sequence[str])
     copies = shard[: -len(name) - 1] if is_below else os.path.dirname(shard)
     call = f"recmap.open({dataset.index_path!r}, shards={copies!r})"
     return f"If these are copies of the shards: {call}. {_advice(dataset)}"
+
+
+def _has_all(dataset: Dataset, names: Sequence[str], shards: Sequence[str]) -> bool:
+    folder = folder_of(dataset.index_path, dataset)
+    given = {resolved("", shard) for shard in shards}
+    return given.issuperset(resolved(folder, name) for name in names)
 
 
 def _check_rewritten(dataset: Dataset, shards: Sequence[str], grown: Container[str]) -> None:

@@ -90,11 +90,14 @@ def _open_index(opening: OpenOptions, indexing: IndexOptions, *, rebuild: bool) 
     return dataset
 
 
-def _open_or_append(opening: OpenOptions, indexing: IndexOptions, shards: Sequence[str]) -> Dataset:
-    """The data set of an existing index. Records that it lacks, of shards that grew or that
-    follow, are appended first."""
+def _open_or_append(
+    opening: OpenOptions, indexing: IndexOptions, shards: Sequence[str], *, is_list: bool
+) -> Dataset:
+    """The data set of an existing index. Records that it lacks are appended first: those of shards
+    that grew, and those of new ones."""
     dataset = Dataset._open(opening)
-    lacking = check_shards(dataset, shards)  # first, because others may read a record, or advise it
+    # First, because others may read a record, or advise it.
+    lacking = check_shards(dataset, shards, is_list=is_list)
     if has_useless_ids(dataset, indexing):
         dataset.close()
         build_index(opening.path, shards, _keep_contents(opening.path, indexing, shards))
@@ -119,7 +122,7 @@ def _open_or_append(opening: OpenOptions, indexing: IndexOptions, shards: Sequen
         build_index(opening.path, lacking, indexing, parts=[opening.path])
     except (InvalidError, StateMismatchError):
         dataset = Dataset._open(opening)
-        if check_shards(dataset, shards):
+        if check_shards(dataset, shards, is_list=is_list):
             dataset.close()
             raise
         return dataset  # another process appended the same meanwhile
@@ -273,7 +276,8 @@ def open_with(
     path = None if index is None else os.fspath(index)
     warn_of_indexing(old, path, contents, is_index=False, is_built=is_built)
     if is_built:
-        dataset = _open_or_append(opening, indexing, paths)
+        is_list = len(names) > 1 or names[0].startswith("@")
+        dataset = _open_or_append(opening, indexing, paths, is_list=is_list)
         check_ids(dataset, indexing)
         return dataset
     if os.path.lexists(opening.path):
@@ -306,12 +310,12 @@ def open(
     The index is stored next to the first shard, or in the current folder if that is a URL, and is
     named after the set of shards (``train@8.tfrecord``: train.rmx); pass ``index=`` for another
     place, such as when the folder is read-only. An existing index is used if it has the same
-    shards. If more shards follow, or records were added at the end of shards that are not
-    compressed, they are appended to it, after all records that it has. Any other difference raises
-    StaleIndexError, unless ``rebuild=True``. An index of 0.2.0 whose `id` no record has, because it
-    was misspelt, is built again for another one. How a new index is built, such as with columns
-    that have nulls or a progress bar of your own, is a matter of `index`: call it once, then open
-    the shards.
+    shards. The records of new shards, and those that were added at the end of shards that are not
+    compressed, are appended to it, after all records that it has; a list must name new shards
+    last. Any other difference raises StaleIndexError, unless ``rebuild=True``. An index of
+    0.2.0 whose `id` no record has, because it was misspelt, is built again for another one. How a
+    new index is built, such as with columns that have nulls or a progress bar of your own, is a
+    matter of `index`: call it once, then open the shards.
 
     Args:
         source: a file, a glob (``**`` means any number of folders), a folder, ``@listfile``, a URL

@@ -184,7 +184,7 @@ class ShardWriter(sources.DataSourceArrowWriter):
         records, and anyone who can write to the folder decides what the index names."""
         again = self.place.open_call("rebuild=True")
         try:
-            lacking = check_shards(dataset, shards)
+            lacking = check_shards(dataset, shards, is_list=False)
         except Error as error:
             if not dataset._annotated_columns():
                 error.advice = (

@@ -828,7 +828,7 @@ def test_index_keeps_annotated_columns(ds, tmp_path):
         ds.annotate(**change)
     with pytest.raises(recmap.FeatureError, match="annotated columns 'points', 'n'") as caught:
         recmap.index(tmp_path, ds.index_path)
-    assert "ds.annotate(drop=['points', 'n'])" in caught.value.advice
+    assert ").annotate(drop=['points', 'n'])" in caught.value.advice
     merged = tmp_path / "merged.rmx"
     recmap.merge(merged, [ds.index_path])
     with pytest.raises(recmap.FeatureError, match="annotated columns 'points', 'n'"):

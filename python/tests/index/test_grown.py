@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import re
 import shutil
 import tarfile
 import warnings
@@ -73,7 +74,7 @@ def test_a_shard_grows_again_and_again(log):
         expected += 2 * list(range(first, first + 2))
         ds = recmap.open(str(log), id="id")
         assert values(ds) == expected
-    assert ds.info["shards"] == 8
+    assert ds.info["shards"] == 2 and len(ds.shards) == 8
     assert ds.verify(progress=None) == {"records": 22, "records_good": 22, "damage": []}
     total = sum(path.stat().st_size for path in log.glob("*.tfrecord"))
     assert ds.info["bytes"] == total
@@ -424,3 +425,64 @@ def test_a_flat_copy_of_a_shard_that_grew(log, tmp_path):
         recmap.open(path)
     assert "FOLDER/sub/a-0.tfrecord or FOLDER/a-0.tfrecord" in caught.value.advice
     assert values(recmap.open(path, shards=log / "moved")) == expected
+
+
+# ---- Annotated columns, which are only in the index.
+
+
+@pytest.fixture
+def scored(tmp_path):
+    """The shards a-0, a-1 and a-3 of two records each, whose index has an annotated column."""
+    for n in 0, 1, 3:
+        grow(tmp_path / f"a-{n}.tfrecord", range(10 * n, 10 * n + 2))
+    with recmap.open(tmp_path, id="id", lift=["n"]) as ds:
+        ds.annotate({"score": np.arange(6.0)})
+    return tmp_path
+
+
+def check_scored(ds, new):
+    assert values(ds) == [0, 1, 10, 11, 30, 31, new]
+    assert ds.columns["score"].tolist() == [0, 1, 2, 3, 4, 5, None]
+    assert ds.find(f"id-{new}") == 6
+
+
+def advised(error, folder):
+    """Runs the Python call that an error advises. `shards` is what the caller opened."""
+    call = re.search(r"recmap\.open\(.*?\)(?:\.annotate\(.*?\))?(?= |$)", error.advice)[0]
+    return eval(call, {"recmap": recmap, "shards": folder})
+
+
+@pytest.mark.parametrize("number", [3, 1, 2, 4])
+def test_an_annotated_index_takes_up_all_new_records(scored, number):
+    grow(scored / f"a-{number}.tfrecord", [number * 10 + 5])
+    new = number * 10 + 5
+    with pytest.raises(recmap.FeatureError, match="would lose its annotated") as caught:
+        recmap.index(scored, id="id")
+    with pytest.raises(recmap.FeatureError, match="open it without rebuild=True to add"):
+        recmap.open(scored, rebuild=True)
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always")
+        check_scored(advised(caught.value, scored), new)
+    assert [str(w.message).partition(": ")[2] for w in noted] == [
+        f"the records of {scored}/a-2.tfrecord follow those of all other shards, because the index "
+        "had shards after it"
+    ] * (number == 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_scored(recmap.open(scored), new)
+    drop = re.search(r"recmap\.open\([^)]*\)\.annotate\(.*\)", caught.value.advice)[0]
+    eval(drop, {"recmap": recmap})
+    recmap.index(scored, id="id", lift=["n"])
+    assert values(recmap.open(scored)) == sorted([0, 1, 10, 11, 30, 31, new])
+
+
+def test_the_order_of_a_list_is_kept(scored):
+    """Shards that are listed have an order that the caller chose."""
+    grow(scored / "a-2.tfrecord", [25])
+    paths = [scored / f"a-{n}.tfrecord" for n in (0, 1, 2, 3)]
+    with pytest.raises(recmap.StaleIndexError, match=r"a-3.*a-2.* in its place") as caught:
+        recmap.open(paths)
+    advice = f"in the order of recmap.open({str(scored / 'a.rmx')!r}).shards, and new ones last"
+    assert advice in caught.value.advice
+    names = [shard["path"] for shard in recmap.open(scored / "a.rmx").shards]
+    check_scored(recmap.open([*(scored / name for name in names), paths[2]]), 25)

@@ -69,9 +69,11 @@ def test_a_pattern_warns_and_still_finds_it(tmp_path):
     assert "score" in ds.columns and indexes(folder) == ["mnist-t.rmx"]
 
 
-def test_shards_are_appended_to_it(tmp_path):
+@pytest.mark.filterwarnings("ignore:.* follow those of all other shards")
+@pytest.mark.parametrize("name", ["y-0.gz", "y-3.gz"])
+def test_shards_are_appended_to_it(tmp_path, name):
     folder, _ = copied("loose", tmp_path)
-    write(folder, [{"x": 6}], name="y-3.gz")
+    write(folder, [{"x": 6}], name=name)
     with recmap.open(folder) as ds:
         assert ds.index_path == str(folder / "y.rmx") and len(ds) == 7
         assert ds.columns["score"].tolist()[:6] == [i / 2 for i in range(6)]

@@ -134,7 +134,7 @@ static void write_totals(struct json_writer *json, const recmap_dataset_info *in
         uint64_t value;
     } totals[] = {
         {"records", info->record_count},
-        {"shards", info->shard_count},
+        {"shards", info->file_count},
         {"bytes", info->byte_count},
         {"index_bytes", info->index_size},
         {"damaged_bytes", info->damaged_byte_count},

@@ -113,6 +113,7 @@ static recmap_status set_parts(recmap_dataset *dataset, recmap_dataset *const *p
 static void add_info(recmap_dataset_info *total, const recmap_dataset_info *info) {
     total->record_count += info->record_count;
     total->shard_count += info->shard_count;
+    total->file_count += info->file_count;
     total->byte_count += info->byte_count;
     total->index_size += info->index_size;
     total->id_count += info->id_count;

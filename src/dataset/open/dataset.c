@@ -20,6 +20,7 @@ static void fill_info(recmap_dataset *dataset) {
     dataset->info = (recmap_dataset_info){
         .record_count = manifest->record_count,
         .shard_count = manifest->shard_count,
+        .file_count = index_file_count(dataset->index),
         .byte_count = manifest->byte_count,
         .index_size = store_size(index_store(dataset->index)),
         .id_count = manifest->id_count,

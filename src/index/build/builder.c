@@ -173,18 +173,20 @@ recmap_status recmap_index_builder_create(recmap_index_builder **builder, const 
     return status;
 }
 
+static void free_part(struct build_part *part) {
+    index_close(part->index);
+    free(part->path);
+    free(part->resolved);
+    free(part->target);
+}
+
 /* A builder may be destroyed at any stage, finished or not: members that were never set are NULL,
  * -1 or empty. */
 void recmap_index_builder_destroy(recmap_index_builder *builder) {
     if (!builder) return;
     packer_destroy(builder->packer);
     sample_keys_destroy(builder->sample_keys);
-    for (size_t i = 0; i < builder->part_count; i++) {
-        index_close(builder->parts[i].index);
-        free(builder->parts[i].path);
-        free(builder->parts[i].resolved);
-        free(builder->parts[i].target);
-    }
+    for (size_t i = 0; i < builder->part_count; i++) free_part(&builder->parts[i]);
     free(builder->parts);
     extractor_destroy(builder->extractor);
     for (size_t i = 0; i < builder->text_count; i++) free(builder->texts[i]);
@@ -443,6 +445,16 @@ static recmap_status resolve_parts(recmap_index_builder *builder, recmap_error *
     return RECMAP_OK;
 }
 
+/* Shards whose records an index has already add nothing. */
+static void drop_complete_parts(recmap_index_builder *builder) {
+    size_t count = 0;
+    for (size_t i = 0; i < builder->part_count; i++) {
+        if (builder->parts[i].is_complete) free_part(&builder->parts[i]);
+        else builder->parts[count++] = builder->parts[i];
+    }
+    builder->part_count = count;
+}
+
 /* The index must not replace one of its own shards. */
 static recmap_status check_target(const recmap_index_builder *builder, recmap_error *error) {
     for (size_t i = 0; i < builder->part_count; i++) {
@@ -673,12 +685,15 @@ static recmap_status check_ids(const recmap_index_builder *builder, recmap_error
 
 static recmap_status build(recmap_index_summary *summary, recmap_index_builder *builder,
                            recmap_error *error) {
+    uint64_t file_count;
     RETURN_IF_FAILED(resolve_parts(builder, error));
     RETURN_IF_FAILED(check_target(builder, error));
-    RETURN_IF_FAILED(named_shards_match(builder->parts, builder->part_count, error));
+    RETURN_IF_FAILED(named_shards_match(&file_count, builder->parts, builder->part_count, error));
+    drop_complete_parts(builder);
     RETURN_IF_FAILED(add_parts(builder, error));
     RETURN_IF_FAILED(check_ids(builder, error));
     RETURN_IF_FAILED(packer_finish(builder->packer, check_not_replaced, builder, summary, error));
+    summary->shard_count = file_count;
     sample_keys_report(summary, builder->sample_keys);
     shard_notices_report(summary, &builder->notices);
     return RECMAP_OK;

@@ -35,9 +35,9 @@ const struct framing *build_part_framing(const struct build_part *part,
 }
 
 static recmap_status fail_twice(const char *path, recmap_error *error) {
-    fail(error, RECMAP_INVALID, "the shard is named twice, or is in the index already");
+    fail(error, RECMAP_INVALID, "the shard is named twice");
     fail_file(error, path);
-    fail_advise(error, "name each shard once; to append, name only the new shards");
+    fail_advise(error, "name each shard once");
     return RECMAP_INVALID;
 }
 
@@ -67,11 +67,10 @@ static recmap_status add_names(struct named_shard *names, size_t *count,
     return RECMAP_OK;
 }
 
-/* A shard of the same size did not grow: it is named by mistake. */
-static recmap_status check_source(const struct build_part *part, struct source *source,
+static recmap_status check_source(struct build_part *part, struct source *source,
                                   recmap_error *error) {
-    const struct index_shard *shard = last_shard(part);
-    if (source->stat.size == shard->entry.file_size) return fail_twice(part->resolved, error);
+    part->is_complete = source->stat.size == last_shard(part)->entry.file_size;
+    if (part->is_complete) return RECMAP_OK;
     recmap_status status = index_check_grown(part->grown, part->grown_shard, source, error);
     if (status != RECMAP_STALE) return status;
     index_advise_rebuild(error, part->grown, (struct rebuild_option){NULL, NULL},
@@ -80,10 +79,12 @@ static recmap_status check_source(const struct build_part *part, struct source *
     return status;
 }
 
-static recmap_status check_grown(const struct build_part *part, recmap_error *error) {
+/* An object in a store cannot grow, and whatever reads it compares it with the index. */
+static recmap_status check_grown(struct build_part *part, recmap_error *error) {
     int fd;
     struct source *source = NULL;
-    if (url_is_url(part->resolved)) return fail_twice(part->resolved, error);
+    part->is_complete = url_is_url(part->resolved);
+    if (part->is_complete) return RECMAP_OK;
     RETURN_IF_FAILED(file_open(&fd, part->resolved, error));
     RETURN_IF_FAILED(source_open_file(&source, fd, part->resolved, error));
     recmap_status status = check_source(part, source, error);
@@ -104,12 +105,15 @@ static recmap_status match(struct build_part *parts, const struct named_shard *p
     return check_grown(part, error);
 }
 
-static recmap_status match_sorted(struct build_part *parts, struct named_shard **sorted,
-                                  size_t count, recmap_error *error) {
+static recmap_status match_sorted(uint64_t *file_count, struct build_part *parts,
+                                  struct named_shard **sorted, size_t count, recmap_error *error) {
     RETURN_IF_FAILED(sort_items(sorted, count, sizeof *sorted, compare_shards, error));
-    for (size_t i = 1; i < count; i++)
-        if (!strcmp(sorted[i - 1]->path, sorted[i]->path))
-            RETURN_IF_FAILED(match(parts, sorted[i - 1], sorted[i], error));
+    *file_count = count;
+    for (size_t i = 1; i < count; i++) {
+        if (strcmp(sorted[i - 1]->path, sorted[i]->path) != 0) continue;
+        RETURN_IF_FAILED(match(parts, sorted[i - 1], sorted[i], error));
+        --*file_count;
+    }
     return RECMAP_OK;
 }
 
@@ -121,7 +125,7 @@ static recmap_status fail_link(const struct build_part *part, recmap_error *erro
     fail(error, RECMAP_INVALID, "the shard is named twice: by this link and as %.800s",
          part->target);
     fail_file(error, part->resolved);
-    fail_advise(error, "name each shard once; to append, name only the new shards");
+    fail_advise(error, "name each shard once");
     return RECMAP_INVALID;
 }
 
@@ -138,18 +142,19 @@ static recmap_status check_targets(const struct build_part *parts, size_t part_c
 }
 
 /* Pointers are sorted, because an interrupted sort may leave items twice. */
-static recmap_status match_names(struct build_part *parts, size_t part_count,
+static recmap_status match_names(uint64_t *file_count, struct build_part *parts, size_t part_count,
                                  struct named_shard *names, size_t count, recmap_error *error) {
     struct named_shard **sorted = malloc((count + 1) * sizeof *sorted);
     if (!sorted) return fail_memory(error);
     for (size_t i = 0; i < count; i++) sorted[i] = &names[i];
-    recmap_status status = match_sorted(parts, sorted, count, error);
+    recmap_status status = match_sorted(file_count, parts, sorted, count, error);
     if (status == RECMAP_OK) status = check_targets(parts, part_count, sorted, count, error);
     free(sorted);
     return status;
 }
 
-recmap_status named_shards_match(struct build_part *parts, size_t count, recmap_error *error) {
+recmap_status named_shards_match(uint64_t *file_count, struct build_part *parts, size_t count,
+                                 recmap_error *error) {
     size_t total = 0, name_count = 0;
     for (size_t i = 0; i < count; i++) total += shard_count_of(&parts[i]);
     struct named_shard *names = calloc(total + 1, sizeof *names);
@@ -157,7 +162,8 @@ recmap_status named_shards_match(struct build_part *parts, size_t count, recmap_
     recmap_status status = RECMAP_OK;
     for (size_t i = 0; status == RECMAP_OK && i < count; i++)
         status = add_names(names, &name_count, parts, i, error);
-    if (status == RECMAP_OK) status = match_names(parts, count, names, name_count, error);
+    if (status == RECMAP_OK)
+        status = match_names(file_count, parts, count, names, name_count, error);
     for (size_t i = 0; i < name_count; i++) free(names[i].path);
     free(names);
     return status;

@@ -1,5 +1,5 @@
 /* The shards of all parts of a build, by their names: none may occur twice, unless a shard of an
- * index is named again because it grew. */
+ * index is named again, whose new records are then added. */
 #ifndef RECMAP_INDEX_BUILD_NAMED_SHARDS_H
 #define RECMAP_INDEX_BUILD_NAMED_SHARDS_H
 
@@ -15,12 +15,14 @@ struct build_part {
      * shard in it: only the records that follow are scanned. */
     struct index_file *grown;
     uint32_t grown_shard;
+    bool is_complete; /* no records follow: there is nothing to scan */
 };
 
-/* Sets `grown` of the shards that are in an index, after checking that they only grew. Errors:
- * INVALID if a shard is named twice; STALE if a shard of an index changed otherwise; UNSUPPORTED if
- * it is in a remote store; IO; CANCELLED. */
-recmap_status named_shards_match(struct build_part *parts, size_t count, recmap_error *error);
+/* Sets `grown` and `is_complete` of the shards that are in an index, after checking that they have
+ * the same size or only grew. Errors: INVALID if a shard is named twice; STALE if a shard of an
+ * index changed otherwise; IO; CANCELLED. `file_count` is the number of different shards. */
+recmap_status named_shards_match(uint64_t *file_count, struct build_part *parts, size_t count,
+                                 recmap_error *error);
 
 /* The first byte of the part's shard to scan, and how the shard is framed if it grew. */
 uint64_t build_part_start(const struct build_part *part);

@@ -386,14 +386,21 @@ void packer_note_old_records(struct packer *packer) {
     packer->old_record_count = packer->manifest.record_count;
 }
 
-/* Ids of new records that old records have. Of pairs with one hash, those of old records are first;
- * `last` is the pair before the current one, whose number is that of the first pair of its hash. */
-static void count_repeated(struct packer *packer, struct id_pair *last, const struct id_pair *pairs,
-                           size_t count) {
+/* How many old records have an id. */
+struct id_holders {
+    uint64_t hash, old_count;
+};
+
+/* Counts the new records that have the id of one old record. If several old records have it, ids
+ * repeat on purpose, or this was said when they were added. Of pairs with one hash, those of old
+ * records are first. */
+static void count_repeated(struct packer *packer, struct id_holders *holders,
+                           const struct id_pair *pairs, size_t count) {
     for (size_t i = 0; packer->old_record_count && i < count; i++) {
-        if (pairs[i].hash != last->hash) *last = pairs[i];
-        else if (last->number < packer->old_record_count)
-            packer->repeated_id_count += pairs[i].number >= packer->old_record_count;
+        bool is_old = pairs[i].number < packer->old_record_count;
+        if (pairs[i].hash != holders->hash) *holders = (struct id_holders){pairs[i].hash, 0};
+        if (is_old) holders->old_count++;
+        else packer->repeated_id_count += holders->old_count == 1;
     }
 }
 
@@ -402,7 +409,7 @@ static recmap_status put_id_chunks(struct packer *packer, struct id_pair *pairs,
                                    uint8_t **fences, size_t *fence_count, recmap_error *error) {
     unsigned number_size = ids_number_size(packer->manifest.record_count);
     size_t capacity = 0;
-    struct id_pair last = {UINT64_MAX, 0}; /* a hash has 48 bits */
+    struct id_holders holders = {UINT64_MAX, 0}; /* a hash has 48 bits */
     for (uint64_t chunk = 0;; chunk++) {
         size_t count;
         recmap_status status = idsort_next(packer->ids, pairs, IDS_CHUNK_PAIRS, &count, error);
@@ -410,7 +417,7 @@ static recmap_status put_id_chunks(struct packer *packer, struct id_pair *pairs,
         if (!array_reserve(fences, &capacity, (*fence_count + 1) * 8, 1)) return fail_memory(error);
         store64(*fences + *fence_count * 8, pairs[0].hash);
         ++*fence_count;
-        count_repeated(packer, &last, pairs, count);
+        count_repeated(packer, &holders, pairs, count);
         ids_pack(bytes, pairs, count, number_size);
         RETURN_IF_FAILED(store_writer_put(packer->store, STORE_IDS, (struct store_key){chunk, 0},
                                           bytes, ids_packed_size(count, number_size), error));
@@ -557,7 +564,6 @@ recmap_status packer_finish(struct packer *packer, store_publish_check before_pu
     if (summary)
         *summary = (recmap_index_summary){
             .record_count = manifest->record_count,
-            .shard_count = manifest->shard_count,
             .byte_count = manifest->byte_count,
             .id_count = manifest->id_count,
             .damage_count = manifest->damage_count,

@@ -40,48 +40,71 @@ static bool is_name_of(const char *name, const char *folder, const char *shard) 
     return is_same;
 }
 
-/* The number of files of the index if the list begins with all of them, or 0. The later parts of a
- * file that grew are also shards of the index; `seen` has room for the last part of each file. */
-static recmap_status compare_files(size_t *known, const struct index_file *index, bool *seen,
-                                   const char *folder, const recmap_shards *shards,
-                                   recmap_error *error) {
-    size_t count = (size_t)index_manifest(index)->shard_count, files = 0;
-    const struct index_shard *shard = index_shards(index);
-    for (const struct index_shard *end = shard + count; shard < end; shard++) {
-        if (seen[shard->last_part]) continue;
-        seen[shard->last_part] = true;
-        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), PATH_WORK, error));
-        const char *path = recmap_shards_path(shards, files++);
-        if (!path || !is_name_of(shard->entry.path, folder, path)) return RECMAP_OK;
+/* The shard of the list that an index names so, or NULL. The search starts where the shard is if
+ * the index has the order of the list. */
+static char *find_listed(const char *name, const char *folder, const recmap_shards *shards,
+                         size_t start) {
+    size_t count = recmap_shards_count(shards);
+    for (size_t i = 0; i < count; i++) {
+        const char *path = recmap_shards_path(shards, (start + i) % count);
+        if (is_name_of(name, folder, path)) return (char *)(uintptr_t)path;
     }
-    *known = files;
+    return NULL;
+}
+
+/* Shards of the list that are those of an index. */
+struct known_shards {
+    char **paths; /* borrowed from the list */
+    size_t count;
+    bool *seen; /* the last part of each file: the parts of one that grew are shards of the index */
+};
+
+/* Empties `known` if the list lacks a shard of the index. */
+static recmap_status find_files(struct known_shards *known, const struct index_file *index,
+                                const char *folder, const recmap_shards *shards,
+                                recmap_error *error) {
+    const struct index_shard *shard = index_shards(index);
+    const struct index_shard *end = shard + index_manifest(index)->shard_count;
+    for (; shard < end; shard++) {
+        if (known->seen[shard->last_part]) continue;
+        known->seen[shard->last_part] = true;
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), PATH_WORK, error));
+        char *path = find_listed(shard->entry.path, folder, shards, known->count);
+        known->paths[known->count++] = path;
+        if (path) continue;
+        known->count = 0;
+        return RECMAP_OK;
+    }
     return RECMAP_OK;
 }
 
-static recmap_status count_known(size_t *known, const struct index_file *index,
-                                 const recmap_shards *shards, recmap_error *error) {
+static recmap_status known_shards_init(struct known_shards *known, const struct index_file *index,
+                                       const recmap_shards *shards, recmap_error *error) {
     char *folder = NULL;
     bool is_elsewhere;
-    *known = 0;
+    size_t count = (size_t)index_manifest(index)->shard_count + 1;
+    *known = (struct known_shards){.paths = calloc(count, sizeof *known->paths),
+                                   .seen = calloc(count, sizeof *known->seen)};
+    if (!known->paths || !known->seen) return fail_memory(error);
     RETURN_IF_FAILED(index_find_folder(&folder, &is_elsewhere, index, error));
-    bool *seen = calloc((size_t)index_manifest(index)->shard_count + 1, sizeof *seen);
-    recmap_status status = seen ? compare_files(known, index, seen, folder, shards, error)
-                                : fail_memory(error);
-    free(seen);
+    recmap_status status = find_files(known, index, folder, shards, error);
     free(folder);
     return status;
 }
 
-/* Returns true if the index at this path has its default name for the first `known` shards alone:
- * then it is theirs, and other shards are not added to it. */
-static bool is_index_of_first(const char *path, const recmap_shards *shards, size_t known) {
-    char name[PATH_SIZE], **paths = calloc(known, sizeof *paths);
-    if (!paths) return false;
-    for (size_t i = 0; i < known; i++) paths[i] = (char *)(uintptr_t)recmap_shards_path(shards, i);
-    bool is_theirs = index_name_write(name, sizeof name, paths, known, NULL) == RECMAP_OK &&
-                     !strcmp(name, path);
-    free(paths);
-    return is_theirs;
+static void known_shards_deinit(struct known_shards *known) {
+    free(known->paths);
+    free(known->seen);
+}
+
+/* An index of some of the shards is extended, unless the path is its default name: then it is the
+ * index of these shards alone. */
+static bool is_index_of(const struct known_shards *known, const char *path,
+                        const recmap_shards *shards) {
+    char name[PATH_SIZE];
+    if (!known->count || known->count == recmap_shards_count(shards)) return known->count;
+    return index_name_write(name, sizeof name, known->paths, known->count, NULL) != RECMAP_OK ||
+           strcmp(name, path) != 0;
 }
 
 /* Finds out if the index at the old path is to be used. One that cannot be read is: it may have
@@ -93,11 +116,11 @@ static recmap_status check_old(bool *is_used, const char *path, const recmap_sha
     *is_used = true;
     if (status != RECMAP_OK)
         return status == RECMAP_NO_MEMORY || status == RECMAP_CANCELLED ? status : RECMAP_OK;
-    size_t known = 0;
-    status = count_known(&known, index, shards, error);
+    struct known_shards known;
+    status = known_shards_init(&known, index, shards, error);
+    *is_used = status == RECMAP_OK && is_index_of(&known, path, shards);
+    known_shards_deinit(&known);
     index_close(index);
-    *is_used = known &&
-               (known == recmap_shards_count(shards) || !is_index_of_first(path, shards, known));
     return status;
 }
 

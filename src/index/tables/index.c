@@ -22,10 +22,15 @@ struct store *index_store(const struct index_file *index) {
     return index->store;
 }
 
-bool index_has_parts(const struct index_file *index) {
+uint64_t index_file_count(const struct index_file *index) {
+    uint64_t count = 0;
     for (size_t i = 0; i < index->manifest.shard_count; i++)
-        if (index->shards[i].last_part != i) return true;
-    return false;
+        count += index->shards[i].last_part == i;
+    return count;
+}
+
+bool index_has_parts(const struct index_file *index) {
+    return index_file_count(index) < index->manifest.shard_count;
 }
 
 const struct index_shard *index_shards(const struct index_file *index) {

@@ -47,6 +47,9 @@ struct index_shard {
 
 const struct index_shard *index_shards(const struct index_file *index);
 
+/* The number of files: shards of which a file has several are the parts in which it grew. */
+uint64_t index_file_count(const struct index_file *index);
+
 /* Returns true if a file has several parts, which needs format version 3. */
 bool index_has_parts(const struct index_file *index);
 

@@ -304,7 +304,6 @@ static void test_shard_named_twice(void **state) {
     assert_twice((struct build_part[]){{NULL, "s00000"}, {NULL, "./s00000"}}, 2, NULL);
     assert_named_twice((struct build_part[]){{NULL, "s00000"}, {NULL, "link"}}, 2, NULL, "link");
     assert_named_twice((struct build_part[]){{"part.rmx", NULL}, {NULL, "link"}}, 2, NULL, "link");
-    assert_twice((struct build_part[]){{"part.rmx", NULL}, {NULL, "s00000"}}, 2, NULL);
 }
 
 static void assert_no_build(const char *shard, recmap_status due) {
