@@ -76,9 +76,11 @@ def write(path, rows):
 
 def write_without_ids(folder, rows, index="x.rmx", **options):
     """Writes records and an index for an id that no record has, as 0.2.0 built them."""
-    with recmap.Writer(folder / "x.tfrecord", index=folder / index, id="idd", **options) as writer:
+    with recmap.Writer(folder / "x.tfrecord") as writer:
         for row in rows:
             writer.write(row)
+    with pytest.warns(UserWarning, match="idd"):
+        recmap.index(folder / "x.tfrecord", folder / index, id="idd", **options)
 
 
 def test_a_corrected_id_builds_the_index_again(tmp_path):
