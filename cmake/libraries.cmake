@@ -25,6 +25,9 @@ recmap_library(liburing liburing-dev "liburing>=2.0")
 recmap_library(lmdb liblmdb-dev "lmdb>=0.9.24")
 recmap_library(protobuf-c libprotobuf-c-dev "libprotobuf-c>=1.4")
 recmap_library(xxhash libxxhash-dev "libxxhash>=0.8.1")
+if(RECMAP_BUILD_TOOLS) # for `recmap view`, which loads it
+  recmap_library(libmicrohttpd libmicrohttpd-dev "libmicrohttpd>=0.9.75")
+endif()
 
 # Reading shards from object stores and web servers needs libcurl. Without it, AUTO leaves that out.
 # A static libcurl is linked; a shared one is loaded when the first URL is read, so that commands

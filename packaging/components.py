@@ -19,6 +19,7 @@ COMPILER = "ziglang"  # its own library, with memcpy for example, is linked too
 # The licences of the libraries that packaging/libraries builds for wheels.
 LICENCES = {
     "curl": "curl",
+    "libmicrohttpd": "LGPL-2.1-or-later",
     "libisal": "BSD-3-Clause",
     "liburing": "MIT",
     "lmdb": "OLDAP-2.8",

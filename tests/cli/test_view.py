@@ -7,6 +7,7 @@ import re
 import signal
 import socket
 import subprocess
+import threading
 import time
 import unittest
 
@@ -71,7 +72,7 @@ class Server(ViewTest):
             self.assertEqual(self.status(line + own.encode()), 200)
         for host in ("evil.example", f"evil.example:{self.port}", "127.0.0.1", "localhost", ""):
             self.assertEqual(self.status(line + f"Host: {host}\r\n\r\n".encode()), 403, host)
-        self.assertEqual(self.status(line + b"\r\n"), 403)
+        self.assertEqual(self.status(line + b"\r\n"), 400)
         twice = f"Host: {self.host}\r\nHost: {self.host}\r\n\r\n"
         self.assertEqual(self.status(line + twice.encode()), 400)
         for origin in ("http://evil.example", "null", f"https://{self.host}", "http://127.0.0.1"):
@@ -121,28 +122,40 @@ class Server(ViewTest):
         self.assertEqual(self.get("api/info", Content_Length="0")[0], 200)
 
     def test_malformed_requests(self):
-        self.view(example(label=1))
+        process = self.view(example(label=1))
         path = f"/{self.secret}/api/info"
         end = f"\r\nHost: {self.host}\r\n\r\n"
         for first, status in (
             (f"GET {path} HTTP/1.0", 200),
             (f"GET {path} HTTP/2.0", 505),
             (f"GET {path} FTP/1.1", 400),
-            (f"GET  {path} HTTP/1.1", 400),
             (f"GET {path}", 400),
-            (f"GET {path}\x01 HTTP/1.1", 400),
-            (f"GET http://{self.host}{path} HTTP/1.1", 400),
-            ("\x16\x03\x01", 400),
+            (f"GET {path}\x01 HTTP/1.1", 404),
+            (f"GET http://{self.host}{path} HTTP/1.1", 403),
             (f"GET {path} HTTP/1.1\r\nno colon", 400),
-            (f"GET {path} HTTP/1.1\r\n folded: line", 400),
             (f"GET {path} HTTP/1.1\r\nX: a\nb", 400),
-            (f"GET {path} HTTP/1.1\r\nX: a\0b", 400),
-            (f"GET {path} HTTP/1.1" + "\r\nX: y" * 200, 431),
-            (f"GET {path} HTTP/1.1\r\nX: " + "y" * 20_000, 431),
-            (f"GET {path}?" + "y" * 100_000 + " HTTP/1.1", 431),
+            (f"GET {path} HTTP/1.1\r\nHost: evil.example", 400),
+            (f"GET {path} HTTP/1.1\r\nContent-Length: x", 400),
+            (f"GET {path} HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 0", 400),
+            (f"GET {path} HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 5", 413),
+            (f"GET {path} HTTP/1.1" + "\r\nX: y" * 2000, 431),
+            (f"GET {path} HTTP/1.1\r\nX: " + "y" * 30_000, 431),
+            (f"GET {path}?" + "y" * 100_000 + " HTTP/1.1", 414),
         ):
-            self.assertEqual(self.status((first + end).encode()), status, first[:100])
+            reply = self.exchange((first + end).encode())
+            self.assertRegex(reply, rb"\AHTTP/1\.1 %d [A-Z]" % status, first[:100])
+            self.assertNotIn(self.secret.encode(), reply)
+        for first in ("\x16\x03\x01", f"GET {path} x HTTP/1.1", f"GET {path}?" + "&" * 20_000):
+            self.assertNotIn(b"200", self.exchange((first + end).encode()), first[:100])
         self.ask("info")
+        self.assertEqual(self.stop(process), (b"", b"", -signal.SIGINT))
+
+    def test_one_reply_a_connection(self):
+        self.view(example(label=1))
+        request = f"GET /{self.secret}/page.css HTTP/1.1\r\nHost: {self.host}\r\n\r\n".encode()
+        reply = self.exchange(request * 3)
+        self.assertEqual(reply.count(b"HTTP/1.1 200 OK"), 1)
+        self.assertTrue(reply.endswith(self.get("page.css")[2]))
 
     def test_malformed_fields(self):
         self.view(example(label=1))
@@ -195,6 +208,28 @@ class Server(ViewTest):
                 connection.close()
         self.assertEqual(self.ask("info")["count"], 1)
 
+    def test_clients_that_never_finish_keep_nobody_waiting(self):
+        """No byte is late, so that only the number of connections ends them."""
+        self.view(example(label=1))
+        slow = [socket.create_connection(("127.0.0.1", self.port)) for _ in range(100)]
+        is_over = threading.Event()
+
+        def trickle():
+            while not is_over.wait(0.2):
+                for connection in slow:
+                    with contextlib.suppress(OSError):
+                        connection.send(b"x")
+
+        thread = threading.Thread(target=trickle)
+        thread.start()
+        try:
+            self.assertEqual(self.ask("info")["count"], 1)
+        finally:
+            is_over.set()
+            thread.join()
+            for connection in slow:
+                connection.close()
+
     def test_a_client_that_leaves_early(self):
         self.view(example(image=png(10, 10) + bytes(5_000_000)))
         line = f"GET /{self.secret}/api/media?number=0&part=0&value=0 HTTP/1.1\r\n"
@@ -236,6 +271,23 @@ class Server(ViewTest):
                 f"recmap: {self.host}: cannot listen: Address already in use\n"
                 "  try another port, or leave out --port\n"
             ),
+        )
+
+    def test_without_libmicrohttpd(self):
+        self.write("a.tfrecord", tfrecord([example(label=1)]))
+        self.index("-o", "a.rmx", "a.tfrecord")
+        self.write("libmicrohttpd.so.12", b"")
+        self.check(
+            "view",
+            "a.rmx",
+            status=3,
+            err=(
+                "recmap: the page is served with libmicrohttpd, which cannot be loaded: "
+                f"{self.path('libmicrohttpd.so.12')}: file too short\n"
+                "  install libmicrohttpd 0.9.75 or later (Debian: libmicrohttpd12), or write a "
+                "page to a file with 'recmap report'\n"
+            ),
+            env={**os.environ, "LD_LIBRARY_PATH": self.folder},
         )
 
     def test_usage(self):

@@ -15,14 +15,17 @@ bool gate_init(struct gate *gate, unsigned port) {
     return true;
 }
 
+static bool equals(const char *text, const char *word) {
+    return text && !strcmp(text, word);
+}
+
 /* A browser leaves the port out if it is that of HTTP. */
-static bool is_own_host(const struct gate *gate, struct request_text host) {
+static bool is_own_host(const struct gate *gate, const char *host) {
     static const char *const names[] = {"127.0.0.1", "localhost"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char own[32];
         snprintf(own, sizeof own, "%s:%u", names[i], gate->port);
-        if (request_text_equals(host, own)) return true;
-        if (gate->port == HTTP_PORT && request_text_equals(host, names[i])) return true;
+        if (equals(host, own) || (gate->port == HTTP_PORT && equals(host, names[i]))) return true;
     }
     return false;
 }
@@ -30,32 +33,30 @@ static bool is_own_host(const struct gate *gate, struct request_text host) {
 static bool is_own_origin(const struct request *request) {
     static const char scheme[] = "http://";
     const size_t scheme_size = sizeof scheme - 1;
-    struct request_text origin = request->origin, host = request->host;
-    if (!origin.data) return true;
-    return origin.size == scheme_size + host.size && !memcmp(origin.data, scheme, scheme_size) &&
-           !memcmp(origin.data + scheme_size, host.data, host.size);
+    const char *origin = request->origin;
+    return !origin ||
+           (!strncmp(origin, scheme, scheme_size) && equals(request->host, origin + scheme_size));
 }
 
 /* A link to the page may be on any other page; everything else is requested by the page itself, or
  * by programs that are not browsers. */
-static bool is_own_fetch(const struct request *request, struct request_text resource) {
-    struct request_text site = request->fetch_site;
-    if (!site.data || request_text_equals(site, "same-origin") || request_text_equals(site, "none"))
-        return true;
-    return !resource.size && request_text_equals(request->fetch_mode, "navigate") &&
-           request_text_equals(request->fetch_dest, "document");
+static bool is_own_fetch(const struct request *request, const char *resource) {
+    const char *site = request->fetch_site;
+    if (!site || equals(site, "same-origin") || equals(site, "none")) return true;
+    return !*resource && equals(request->fetch_mode, "navigate") &&
+           equals(request->fetch_dest, "document");
 }
 
 /* Compares all bytes, so that the time does not tell how many are right. */
-static bool has_secret(const struct gate *gate, struct request_text path) {
+static bool has_secret(const struct gate *gate, const char *path) {
     unsigned char difference = 0;
-    if (path.size < SECRET_SIZE + 2) return false;
+    if (*path != '/' || strlen(path) < SECRET_SIZE + 2) return false;
     for (size_t i = 0; i < SECRET_SIZE; i++)
-        difference |= (unsigned char)(path.data[1 + i] ^ gate->secret[i]);
-    return !difference && path.data[SECRET_SIZE + 1] == '/';
+        difference |= (unsigned char)(path[1 + i] ^ gate->secret[i]);
+    return !difference && path[SECRET_SIZE + 1] == '/';
 }
 
-int gate_check(struct request_text *resource, const char **reason, const struct gate *gate,
+int gate_check(const char **resource, const char **reason, const struct gate *gate,
                const struct request *request) {
     *reason = "The host of this request is not this server.";
     if (!is_own_host(gate, request->host)) return FORBIDDEN;
@@ -64,8 +65,7 @@ int gate_check(struct request_text *resource, const char **reason, const struct 
     *reason = "The secret of this address is missing or wrong: use the address that recmap view "
               "printed.";
     if (!has_secret(gate, request->path)) return FORBIDDEN;
-    *resource = (struct request_text){request->path.data + SECRET_SIZE + 2,
-                                      request->path.size - SECRET_SIZE - 2};
+    *resource = request->path + SECRET_SIZE + 2;
     *reason = "This request was made by another site.";
     return is_own_fetch(request, *resource) ? OK : FORBIDDEN;
 }

@@ -23,7 +23,7 @@ bool gate_init(struct gate *gate, unsigned port);
 
 /* Returns 200, and the part of the path that follows `/SECRET/`; or the HTTP status of a refusal,
  * with a sentence that says why. */
-int gate_check(struct request_text *resource, const char **reason, const struct gate *gate,
+int gate_check(const char **resource, const char **reason, const struct gate *gate,
                const struct request *request);
 
 #endif

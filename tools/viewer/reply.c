@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "viewer/http_library.h"
 #include "viewer/page_json.h"
 
-enum { NO_MEMORY = 503 };
+enum { METHOD_NOT_ALLOWED = 405, NO_MEMORY = 503 };
 
 void reply_init(struct reply *reply) {
     *reply = (struct reply){.status = 200, .type = "application/json"};
@@ -58,21 +59,6 @@ void reply_fail(struct reply *reply, const recmap_error *error) {
     page_json_end(&json, '}');
 }
 
-static const char *status_name(int status) {
-    switch (status) {
-    case 200: return "OK";
-    case 400: return "Bad Request";
-    case 403: return "Forbidden";
-    case 404: return "Not Found";
-    case 405: return "Method Not Allowed";
-    case 413: return "Content Too Large";
-    case 431: return "Request Header Fields Too Large";
-    case 503: return "Service Unavailable";
-    case 505: return "HTTP Version Not Supported";
-    default: return "Internal Server Error";
-    }
-}
-
 /* The page may load its own parts, and nothing else. Bytes of records are pictures or sounds by
  * their declared type, whatever they contain, and run nothing if they are opened as a page. */
 static const char *policy_of(const struct reply *reply) {
@@ -82,26 +68,35 @@ static const char *policy_of(const struct reply *reply) {
                           : "default-src 'none'; frame-ancestors 'none'; sandbox";
 }
 
-void reply_finish(struct reply *reply) {
+static bool add_header(struct MHD_Response *response, const char *name, const char *value) {
+    return microhttpd.add_response_header(response, name, value) == MHD_YES;
+}
+
+static bool add_headers(struct MHD_Response *response, const struct reply *reply) {
+    return add_header(response, "Content-Type", reply->type) &&
+           add_header(response, "Content-Security-Policy", policy_of(reply)) &&
+           add_header(response, "X-Content-Type-Options", "nosniff") &&
+           add_header(response, "Referrer-Policy", "no-referrer") &&
+           add_header(response, "Cross-Origin-Resource-Policy", "same-origin") &&
+           add_header(response, "Cross-Origin-Opener-Policy", "same-origin") &&
+           add_header(response, "Cache-Control", "no-store") &&
+           add_header(response, "Connection", "close") &&
+           (reply->status != METHOD_NOT_ALLOWED || add_header(response, "Allow", "GET, HEAD"));
+}
+
+bool reply_send(struct reply *reply, struct MHD_Connection *connection) {
     close_stream(reply);
     if (!reply->body) {
         reply->status = NO_MEMORY;
         reply->body_size = 0;
     }
-    int size = snprintf(reply->header, sizeof reply->header,
-                        "HTTP/1.1 %d %s\r\n"
-                        "Content-Type: %s\r\n"
-                        "Content-Length: %zu\r\n"
-                        "Content-Security-Policy: %s\r\n"
-                        "X-Content-Type-Options: nosniff\r\n"
-                        "Referrer-Policy: no-referrer\r\n"
-                        "Cross-Origin-Resource-Policy: same-origin\r\n"
-                        "Cross-Origin-Opener-Policy: same-origin\r\n"
-                        "Cache-Control: no-store\r\n"
-                        "%s"
-                        "Connection: close\r\n"
-                        "\r\n",
-                        reply->status, status_name(reply->status), reply->type, reply->body_size,
-                        policy_of(reply), reply->status == 405 ? "Allow: GET, HEAD\r\n" : "");
-    reply->header_size = (size_t)size;
+    struct MHD_Response *response = microhttpd.create_response_from_buffer(
+        reply->body_size, reply->body, MHD_RESPMEM_MUST_FREE);
+    if (!response) return false;
+    reply->body = NULL; /* the response owns it */
+    bool is_sent = add_headers(response, reply) &&
+                   microhttpd.queue_response(connection, (unsigned)reply->status, response) ==
+                       MHD_YES;
+    microhttpd.destroy_response(response);
+    return is_sent;
 }

@@ -8,17 +8,15 @@
 
 #include <recmap/status.h>
 
-enum { REPLY_HEADER_SIZE = 1024 };
+struct MHD_Connection;
 
 struct reply {
     int status;       /* of HTTP */
     const char *type; /* of the body; a static string */
     bool is_page;     /* the page itself, which may run its script and load its parts */
     FILE *stream;     /* the body is written to it; NULL if memory is short */
-    char *body;       /* set by reply_finish */
+    char *body;       /* set when the stream is closed */
     size_t body_size;
-    char header[REPLY_HEADER_SIZE]; /* set by reply_finish */
-    size_t header_size;
 };
 
 void reply_init(struct reply *reply);
@@ -29,7 +27,8 @@ void reply_deinit(struct reply *reply);
 void reply_refuse(struct reply *reply, int status, const char *reason);
 void reply_fail(struct reply *reply, const recmap_error *error);
 
-/* Completes body and header. Without memory for the body, it becomes a short error. */
-void reply_finish(struct reply *reply);
+/* Sends the reply, of which only reply_deinit is left to call. Without memory for the body, it is
+ * empty. Returns false without memory for the headers. */
+bool reply_send(struct reply *reply, struct MHD_Connection *connection);
 
 #endif

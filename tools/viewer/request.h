@@ -1,5 +1,5 @@
-/* An HTTP request, parsed strictly. The parser accepts what browsers send to read a page, and
- * nothing else: GET and HEAD without a body. */
+/* A request as libmicrohttpd parsed it: its path, the headers that decide whether it is answered,
+ * and the fields of its query. */
 #ifndef RECMAP_TOOLS_VIEWER_REQUEST_H
 #define RECMAP_TOOLS_VIEWER_REQUEST_H
 
@@ -7,31 +7,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Limits on a request: its bytes, and its header lines. */
-enum { REQUEST_SIZE_MAX = 16 << 10, REQUEST_HEADERS_MAX = 100 };
+struct MHD_Connection;
 
-/* Bytes of the request, not NUL-terminated. `data` is NULL if the request does not have them. */
-struct request_text {
-    const char *data;
-    size_t size;
-};
-
+/* A header that the request does not have is NULL. */
 struct request {
-    bool is_head;             /* HEAD: the reply has no body */
-    struct request_text path; /* from the first slash up to the query; not decoded */
-    struct request_text query;
-    struct request_text host;
-    struct request_text origin;
-    struct request_text fetch_site; /* Sec-Fetch-Site, which browsers set and pages cannot */
-    struct request_text fetch_mode;
-    struct request_text fetch_dest;
+    struct MHD_Connection *connection;
+    const char *path; /* up to the query; not decoded */
+    const char *host;
+    const char *origin;
+    const char *fetch_site; /* Sec-Fetch-Site, which browsers set and pages cannot */
+    const char *fetch_mode;
+    const char *fetch_dest;
+    const char *content_length;
+    const char *transfer_encoding;
+    bool is_ambiguous; /* one of these headers occurs twice: other programs might read the other */
 };
 
-/* Parses the bytes received so far. Returns 0 if the request is not complete; 200 if it is; or the
- * HTTP status of an error. The request borrows the bytes. */
-int request_parse(struct request *request, const char *data, size_t size);
-
-bool request_text_equals(struct request_text text, const char *word);
+void request_init(struct request *request, struct MHD_Connection *connection, const char *path);
 
 /* What a field of the query is. */
 enum request_field { FIELD_MISSING, FIELD_VALID, FIELD_INVALID };

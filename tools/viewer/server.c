@@ -2,17 +2,18 @@
 
 #include <errno.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
+#include "viewer/http_library.h"
 
-/* A signal that arrives just before poll starts to wait is seen after this time. */
-enum { POLL_MS = 200 };
+/* Limits: a signal that arrives just before the wait starts is seen after POLL_MS. A connection is
+ * closed after this time without any byte of a request, or of a reply. Its memory holds the request
+ * and the headers of the reply. */
+enum { POLL_MS = 200, READING_S = 5, WRITING_S = 30, CONNECTION_MEMORY = 24 << 10 };
 
 static recmap_status fail_listen(recmap_error *error, unsigned port) {
     char path[32];
@@ -26,110 +27,111 @@ static recmap_status fail_listen(recmap_error *error, unsigned port) {
     return RECMAP_IO;
 }
 
+/* ---- Replies. */
+
+/* Says why a request is refused. Returns its status; 200 if it is answered. */
+static int check_request(const char **resource, const char **reason, const struct server *server,
+                         const struct request *request, const char *method) {
+    const char *size = request->content_length;
+    *reason = "Only GET and HEAD are answered.";
+    if (strcmp(method, "GET") && strcmp(method, "HEAD")) return 405;
+    *reason = "Requests with a body are not answered.";
+    if (request->transfer_encoding || (size && strcmp(size, "0"))) return 413;
+    *reason = "The request is malformed.";
+    if (request->is_ambiguous) return 400;
+    return gate_check(resource, reason, &server->gate, request);
+}
+
+static void forget(struct server *server, const struct MHD_Connection *connection) {
+    size_t count = 0;
+    for (size_t i = 0; i < server->waiting_count; i++)
+        if (server->waiting[i] != connection) server->waiting[count++] = server->waiting[i];
+    server->waiting_count = count;
+}
+
+/* Replies as soon as the headers are complete, so that no body is ever read. */
+static enum MHD_Result reply_to(void *context, struct MHD_Connection *connection, const char *path,
+                                const char *method, const char *version, const char *upload,
+                                size_t *upload_size, void **request_context) {
+    struct server *server = context;
+    struct request request;
+    struct reply reply;
+    const char *resource, *reason;
+    (void)version, (void)upload, (void)upload_size, (void)request_context;
+    if (interrupt_is_pending()) return MHD_NO;
+    forget(server, connection);
+    microhttpd.set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT,
+                                     (unsigned)WRITING_S);
+    request_init(&request, connection, path);
+    reply_init(&reply);
+    int status = check_request(&resource, &reason, server, &request, method);
+    if (status == 200) server->answer(server->context, &reply, resource, &request);
+    else reply_refuse(&reply, status, reason);
+    bool is_sent = reply_send(&reply, connection);
+    reply_deinit(&reply);
+    return is_sent ? MHD_YES : MHD_NO;
+}
+
+/* ---- Connections. */
+
+/* Ends the connection that has waited longest for its request. libmicrohttpd closes the socket. */
+static void end_oldest(struct server *server) {
+    const union MHD_ConnectionInfo *info =
+        microhttpd.get_connection_info(server->waiting[0], MHD_CONNECTION_INFO_CONNECTION_FD);
+    shutdown(info->connect_fd, SHUT_RDWR);
+    forget(server, server->waiting[0]);
+}
+
+static void watch_connection(void *context, struct MHD_Connection *connection,
+                             void **socket_context, enum MHD_ConnectionNotificationCode code) {
+    struct server *server = context;
+    (void)socket_context;
+    forget(server, connection);
+    if (code != MHD_CONNECTION_NOTIFY_STARTED) return;
+    if (server->waiting_count == CONNECTIONS_MAX) end_oldest(server);
+    server->waiting[server->waiting_count++] = connection;
+}
+
+/* ---- The server. */
+
+/* Paths are compared, and fields decoded, as they were sent. */
+static size_t keep_escapes(void *context, struct MHD_Connection *connection, char *text) {
+    (void)context, (void)connection;
+    return strlen(text);
+}
+
 /* Binds to the loopback interface alone, so that other machines cannot connect. */
 static recmap_status listen_on(struct server *server, unsigned *port, recmap_error *error) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)*port)};
-    socklen_t size = sizeof address;
-    int yes = 1;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    server->listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (server->listener < 0) return fail_listen(error, *port);
-    /* Without this, the port of a server that just ended cannot be used again for a minute. */
-    setsockopt(server->listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    if (bind(server->listener, (struct sockaddr *)&address, size) ||
-        listen(server->listener, CONNECTIONS_MAX) ||
-        getsockname(server->listener, (struct sockaddr *)&address, &size))
-        return fail_listen(error, *port);
-    *port = ntohs(address.sin_port);
+    server->daemon = microhttpd.start_daemon(
+        MHD_USE_EPOLL | MHD_USE_SUPPRESS_DATE_NO_CLOCK, 0, NULL, NULL, reply_to, server,
+        MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_NOTIFY_CONNECTION,
+        watch_connection, server, MHD_OPTION_CONNECTION_LIMIT, 2U * CONNECTIONS_MAX,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)READING_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)CONNECTION_MEMORY, MHD_OPTION_END);
+    if (!server->daemon) return fail_listen(error, *port);
+    *port = microhttpd.get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
     return RECMAP_OK;
 }
 
 recmap_status server_open(struct server *server, unsigned port, recmap_error *error) {
-    for (size_t i = 0; i < CONNECTIONS_MAX; i++) server->connections[i].state = CONNECTION_CLOSED;
+    RETURN_IF_FAILED(http_library_load(error));
     RETURN_IF_FAILED(listen_on(server, &port, error));
     if (gate_init(&server->gate, port)) return RECMAP_OK;
     return message_fail_errno(error, "getrandom", "draw a secret");
 }
 
 void server_close(struct server *server) {
-    for (size_t i = 0; i < CONNECTIONS_MAX; i++) connection_close(&server->connections[i]);
-    if (server->listener >= 0) close(server->listener);
-    server->listener = -1;
-}
-
-static const char *reason_of(int status) {
-    switch (status) {
-    case 405: return "Only GET and HEAD are answered.";
-    case 413: return "Requests with a body are not answered.";
-    case 431: return "The request is too large.";
-    case 505: return "Only HTTP/1.1 is answered.";
-    default: return "The request is malformed.";
-    }
-}
-
-static void reply_to(void *context, struct reply *reply, const struct request *request,
-                     int status) {
-    struct server *server = context;
-    struct request_text resource = {NULL, 0};
-    const char *reason = reason_of(status);
-    if (status == 200) status = gate_check(&resource, &reason, &server->gate, request);
-    if (status == 200) server->answer(server->context, reply, resource, request);
-    else reply_refuse(reply, status, reason);
-}
-
-/* A free connection; else the one that has waited longest for its request, which is closed. NULL if
- * all are being answered. */
-static struct connection *find_room(struct server *server) {
-    struct connection *oldest = NULL;
-    for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
-        struct connection *connection = &server->connections[i];
-        if (connection->state == CONNECTION_CLOSED) return connection;
-        if (connection->state == CONNECTION_WRITING) continue;
-        if (!oldest || connection->deadline_ms < oldest->deadline_ms) oldest = connection;
-    }
-    if (oldest) connection_close(oldest);
-    return oldest;
-}
-
-static void accept_connection(struct server *server) {
-    int socket = accept4(server->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (socket < 0) return;
-    struct connection *connection = find_room(server);
-    if (connection) connection_open(connection, socket);
-    else close(socket);
-}
-
-/* Closes connections that exceed their time limit. Returns how many are open, with their sockets in
- * `polls` and their indexes in `indexes`. */
-static nfds_t list_open(struct pollfd *polls, size_t *indexes, struct server *server) {
-    nfds_t count = 0;
-    uint64_t now = connection_clock_ms();
-    for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
-        struct connection *connection = &server->connections[i];
-        if (connection->state != CONNECTION_CLOSED && now > connection->deadline_ms)
-            connection_close(connection);
-        if (connection->state == CONNECTION_CLOSED) continue;
-        polls[count] = (struct pollfd){connection->socket, connection_events(connection), 0};
-        indexes[count++] = i;
-    }
-    return count;
+    if (server->daemon) microhttpd.stop_daemon(server->daemon);
 }
 
 recmap_status server_run(struct server *server, recmap_error *error) {
-    struct pollfd polls[CONNECTIONS_MAX + 1];
-    size_t indexes[CONNECTIONS_MAX];
     bool has_work = false;
     while (!interrupt_is_pending()) {
-        nfds_t count = list_open(polls, indexes, server);
-        polls[count] = (struct pollfd){server->listener, POLLIN, 0};
-        if (poll(polls, count + 1, has_work ? 0 : POLL_MS) < 0) {
-            if (errno == EINTR) continue;
+        if (!microhttpd.run_wait(server->daemon, has_work ? 0 : POLL_MS))
             return message_fail_errno(error, "", "wait for requests");
-        }
-        for (nfds_t i = 0; i < count && !interrupt_is_pending(); i++)
-            if (polls[i].revents)
-                connection_continue(&server->connections[indexes[i]], reply_to, server);
-        if (polls[count].revents) accept_connection(server);
         has_work = server->continue_work(server->context);
     }
     return interrupt_fail(error);

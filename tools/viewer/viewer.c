@@ -30,16 +30,16 @@ static const struct {
               {"api/record", viewer_write_record}, {"api/hex", viewer_write_hex},
               {"api/find", viewer_write_matches},  {"api/damage", viewer_write_damage}};
 
-static write_fn find_route(struct request_text resource) {
+static write_fn find_route(const char *resource) {
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++)
-        if (request_text_equals(resource, routes[i].path)) return routes[i].write;
+        if (!strcmp(resource, routes[i].path)) return routes[i].write;
     return NULL;
 }
 
-static bool answer_asset(struct reply *reply, struct request_text resource) {
+static bool answer_asset(struct reply *reply, const char *resource) {
     for (size_t i = 0; i < ASSET_COUNT; i++) {
         const struct asset *asset = &assets[i];
-        if (!request_text_equals(resource, asset->path)) continue;
+        if (strcmp(resource, asset->path)) continue;
         reply->type = asset->type;
         reply->is_page = !*asset->path;
         if (reply->stream) fwrite(asset->data, 1, asset->size, reply->stream);
@@ -48,7 +48,7 @@ static bool answer_asset(struct reply *reply, struct request_text resource) {
     return false;
 }
 
-void viewer_answer(void *context, struct reply *reply, struct request_text resource,
+void viewer_answer(void *context, struct reply *reply, const char *resource,
                    const struct request *request) {
     struct viewer *viewer = context;
     struct page_json json = {.stream = reply->stream};
@@ -57,7 +57,7 @@ void viewer_answer(void *context, struct reply *reply, struct request_text resou
     write_fn write = find_route(resource);
     if (!reply->stream || answer_asset(reply, resource)) return;
     if (write) status = write(viewer, &json, request, &error);
-    else if (request_text_equals(resource, "api/media"))
+    else if (!strcmp(resource, "api/media"))
         status = viewer_write_media(viewer, reply, request, &error);
     else reply_refuse(reply, 404, "There is nothing at this address.");
     if (status != RECMAP_OK) reply_fail(reply, &error);

@@ -18,7 +18,7 @@ void viewer_deinit(struct viewer *viewer);
 
 /* Answers a request for a resource: a part of the page, or data as JSON, pictures or sounds.
  * Nothing else is served; no file is opened. `context` is the viewer. */
-void viewer_answer(void *context, struct reply *reply, struct request_text resource,
+void viewer_answer(void *context, struct reply *reply, const char *resource,
                    const struct request *request);
 
 /* Continues the search for the last filter. Returns whether more is left. `context` is the viewer.
