@@ -285,7 +285,7 @@ typedef struct recmap_damage {
     uint64_t shard_index;
     uint64_t record; /* number of the record that is damaged, if known; else RECMAP_NO_RECORD */
     uint64_t offset; /* in the shard */
-    uint64_t length; /* bytes; 0 if the whole shard is meant (missing, stale) */
+    uint64_t size;   /* bytes; 0 if the whole shard is meant (missing, stale) */
     /* The shard. In a report: the file's path, or the object's URL without credentials and query.
      * Otherwise the name in the index. */
     const char *path;

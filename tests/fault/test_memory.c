@@ -154,7 +154,7 @@ static recmap_status look_at_damage(struct session *session, recmap_error *error
     recmap_status status = recmap_dataset_open(&dataset, skipped, &session->reading, error);
     if (status != RECMAP_OK) return status;
     status = recmap_dataset_get_damage(&damage, dataset, 0, error);
-    if (status == RECMAP_OK) expect(session, damage.length > 0, "empty damage");
+    if (status == RECMAP_OK) expect(session, damage.size > 0, "empty damage");
     if (status == RECMAP_OK) status = recmap_dataset_info_to_json(&text, dataset, 1, error);
     recmap_text_deinit(&text);
     recmap_dataset_close(dataset);

@@ -299,7 +299,7 @@ void known_assert_places(const struct known *set, recmap_dataset *dataset) {
         ASSERT_OK(recmap_dataset_get_damage(&damage, dataset, i, &error), &error);
         assert_int_equal(damage.shard_index, set->damages[i].shard);
         assert_int_equal(damage.offset, set->damages[i].offset);
-        assert_int_equal(damage.length, set->damages[i].length);
+        assert_int_equal(damage.size, set->damages[i].length);
     }
     assert_int_equal(recmap_dataset_get_info(dataset)->shard_count, set->shard_count);
     uint64_t first = 0;

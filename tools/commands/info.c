@@ -91,7 +91,7 @@ static recmap_status print_damage(recmap_dataset *dataset, const recmap_dataset_
         bool is_plain = !strcmp(shard.compression, "none");
         fputs("  ", stdout);
         print_safe(stdout, damage.path);
-        printf(": %" PRIu64 " byte%s at byte %" PRIu64 "%s: ", damage.length, plural(damage.length),
+        printf(": %" PRIu64 " byte%s at byte %" PRIu64 "%s: ", damage.size, plural(damage.size),
                damage.offset, is_plain ? "" : " of the inflated data");
         print_safe(stdout, damage.reason);
         putchar('\n');

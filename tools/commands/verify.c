@@ -14,13 +14,13 @@
 
 enum { THREADS_MAX = 4096 };
 
-/* Prints PATH: record N at byte B: REASON. A length of 0 means the whole shard: no byte is printed.
+/* Prints PATH: record N at byte B: REASON. A size of 0 means the whole shard: no byte is printed.
  */
 static void print_damage(const recmap_damage *damage) {
     print_safe(stdout, damage->path);
     fputs(": ", stdout);
     if (damage->record != RECMAP_NO_RECORD) printf("record %" PRIu64 " at ", damage->record);
-    if (damage->record != RECMAP_NO_RECORD || damage->length)
+    if (damage->record != RECMAP_NO_RECORD || damage->size)
         printf("byte %" PRIu64 ": ", damage->offset);
     print_safe(stdout, damage->reason);
     putchar('\n');
@@ -32,7 +32,7 @@ static bool is_without_shards(const recmap_report *report, const recmap_dataset_
     size_t count = recmap_report_damage_count(report);
     for (size_t i = 0; i < count; i++) {
         recmap_damage damage = recmap_report_damage(report, i);
-        if (damage.length || !access(damage.path, F_OK)) return false;
+        if (damage.size || !access(damage.path, F_OK)) return false;
     }
     return count && count == info->shard_count && !recmap_report_record_count(report);
 }

@@ -121,7 +121,7 @@ static recmap_status write_strips(struct html *html, recmap_dataset *dataset, ui
         }
         shard_index = damage.shard_index;
         if (span_count < SPANS_MAX)
-            spans[span_count++] = (struct plot_span){damage.offset, damage.length};
+            spans[span_count++] = (struct plot_span){damage.offset, damage.size};
     }
     if (!span_count || strips == STRIPS_MAX) return RECMAP_OK;
     return write_strip(html, dataset, shard_index, spans, span_count, error);
@@ -140,7 +140,7 @@ static recmap_status write_damage_rows(struct html *html, recmap_dataset *datase
         html_format(html,
                     "</td><td class=\"number\">%" PRIu64 "</td><td class=\"number\">%" PRIu64
                     "</td><td>",
-                    damage.offset, damage.length);
+                    damage.offset, damage.size);
         html_string(html, damage.reason);
         html_put(html, "</td></tr>\n");
     }

@@ -63,7 +63,7 @@ static void write_place(struct page_json *json, const recmap_damage *place) {
     page_json_key(json, "shard");
     page_json_string(json, place->path);
     write_count(json, "offset", place->offset);
-    write_count(json, "length", place->length);
+    write_count(json, "length", place->size);
     page_json_key(json, "number");
     if (place->record == RECMAP_NO_RECORD) page_json_null(json);
     else page_json_number(json, place->record);

@@ -18,7 +18,7 @@ static inline void damage_write_json(struct json_writer *json, const recmap_dama
     json_key(json, "offset");
     json_uint64(json, damage->offset);
     json_key(json, "length");
-    json_uint64(json, damage->length);
+    json_uint64(json, damage->size);
     json_key(json, "reason");
     json_text(json, damage->reason);
     json_close(json, '}');

@@ -603,7 +603,7 @@ recmap_damage recmap_report_damage(const recmap_report *report, size_t damage_in
         .shard_index = finding->shard_index,
         .record = finding->record,
         .offset = finding->offset,
-        .length = finding->length,
+        .size = finding->length,
         .path = path_of(report, finding->shard_index),
         .reason = finding->reason,
     };

@@ -236,7 +236,7 @@ recmap_status recmap_dataset_get_damage(recmap_damage *damage, recmap_dataset *d
         .shard_index = entry->shard,
         .record = RECMAP_NO_RECORD,
         .offset = entry->offset,
-        .length = entry->length,
+        .size = entry->length,
         .path = dataset->shard_table[entry->shard].entry.path,
         .reason = entry->reason,
     };

@@ -241,7 +241,7 @@ static void assert_listed(const recmap_report *report, const struct packed_shard
         recmap_damage damage = {0};
         for (; is_lost[i] && next < count; next++) {
             damage = recmap_report_damage(report, next);
-            if (damage.length && damage.offset + damage.length > offset) break;
+            if (damage.size && damage.offset + damage.size > offset) break;
         }
         if (is_lost[i]) assert_true(next < count && damage.offset < end + 16);
     }
@@ -416,7 +416,7 @@ static void test_wrong_sum(void **state) {
         recmap_damage damage;
         ASSERT_OK(recmap_dataset_get_damage(&damage, dataset, 0, &error), &error);
         assert_int_equal(damage.offset, shard.content.size);
-        assert_int_equal(damage.length, 0);
+        assert_int_equal(damage.size, 0);
         char place[64];
         snprintf(place, sizeof place, "(byte %zu of the file)", shard.file.size - 8);
         assert_non_null(strstr(damage.reason, place));

@@ -68,7 +68,7 @@ static void test_flipped_byte(void **state) {
         assert_int_equal(damage.shard_index, record->shard);
         assert_int_equal(damage.record, number);
         assert_true(damage.offset <= record->offset);
-        assert_true(damage.offset + damage.length >= record->offset + record->size + 16);
+        assert_true(damage.offset + damage.size >= record->offset + record->size + 16);
         assert_true(damage.reason[0]);
         assert_int_equal(recmap_report_record_count(report), set.count - 1);
         recmap_report_destroy(report);

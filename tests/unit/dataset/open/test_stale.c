@@ -90,7 +90,7 @@ static void assert_verify_names_shard(uint64_t good_count, const char *reason) {
     recmap_damage damage = recmap_report_damage(report, 0);
     assert_int_equal(damage.shard_index, 1);
     assert_string_equal(damage.path, "s00001");
-    assert_int_equal(damage.length, 0);
+    assert_int_equal(damage.size, 0);
     assert_non_null(strstr(damage.reason, reason));
     assert_int_equal(recmap_report_record_count(report), good_count);
     recmap_report_destroy(report);

@@ -161,7 +161,7 @@ static void test_many_damages(void **state) {
         recmap_damage damage;
         assert_int_equal(recmap_dataset_get_damage(&damage, dataset, i, NULL), RECMAP_OK);
         assert_int_equal(damage.offset, i * APART * 24);
-        assert_int_equal(damage.length, 24);
+        assert_int_equal(damage.size, 24);
     }
     recmap_location place;
     assert_int_equal(recmap_dataset_locate(&place, dataset, 48, 1, NULL), RECMAP_OK);

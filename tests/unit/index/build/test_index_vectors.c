@@ -224,7 +224,7 @@ static void expect_damages(recmap_dataset *dataset) {
         expect_ok(recmap_dataset_get_damage(&damage, dataset, i, &error), &error);
         assert_int_equal(damage.shard_index, vector_number(said, "shard"));
         assert_int_equal(damage.offset, vector_number(said, "offset"));
-        assert_int_equal(damage.length, vector_number(said, "length"));
+        assert_int_equal(damage.size, vector_number(said, "length"));
         assert_string_equal(damage.reason, vector_text(said, "reason"));
     }
 }
