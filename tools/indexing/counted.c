@@ -64,7 +64,7 @@ void counted_warn(const char *path, const recmap_index_summary *summary,
     bool is_open = recmap_dataset_open(&dataset, path, &opening, NULL) == RECMAP_OK;
     for (size_t i = 0; i < options->counted_feature_count; i++) {
         const recmap_counted_feature *feature = &options->counted_features[i];
-        if (summary->empty_counts >> i & 1)
+        if (summary->empty_counted_features >> i & 1)
             message("no record has elements of the counted feature '%s'", feature->name);
         else if (is_open && feature->element == RECMAP_ELEMENT_NONE)
             warn_of_bytes(dataset, feature->name);

@@ -568,7 +568,7 @@ recmap_status packer_finish(struct packer *packer, store_publish_check before_pu
             .id_count = manifest->id_count,
             .damage_count = manifest->damage_count,
             .damaged_byte_count = manifest->damaged_byte_count,
-            .empty_counts = empty_counts(packer),
+            .empty_counted_features = empty_counts(packer),
             .empty_lifts = empty_lifts(packer),
             .repeated_id_count = packer->repeated_id_count,
         };
