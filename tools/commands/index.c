@@ -253,7 +253,7 @@ static void print_summary(const struct index_job *job, const recmap_index_summar
     }
     build_report(job->path, summary, reused, job->options.id_feature != NULL, &job->progress);
     for (size_t i = 0; summary->record_count && !job->appends && i < job->options.lift_count; i++)
-        if (summary->empty_lifts >> i & 1)
+        if (summary->empty_lifted_features >> i & 1)
             message("no record has the lifted feature '%s': all have %s",
                     job->options.lifts[i].name,
                     job->options.lifts[i].default_value ? "its default" : "null");

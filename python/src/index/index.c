@@ -122,7 +122,7 @@ static PyObject *summary_of(const recmap_index_summary *summary) {
         "damage", (unsigned long long)summary->damage_count, "damaged_bytes",
         (unsigned long long)summary->damaged_byte_count, "empty_counts",
         (unsigned long long)summary->empty_counted_features, "empty_lifts",
-        (unsigned long long)summary->empty_lifts, "repeated_ids",
+        (unsigned long long)summary->empty_lifted_features, "repeated_ids",
         (unsigned long long)summary->repeated_id_count, "repeated", text_of(summary->repeated),
         "empty_shard", text_of(summary->empty_shard), "open_shard", text_of(summary->open_shard));
 }

@@ -569,7 +569,7 @@ recmap_status packer_finish(struct packer *packer, store_publish_check before_pu
             .damage_count = manifest->damage_count,
             .damaged_byte_count = manifest->damaged_byte_count,
             .empty_counted_features = empty_counts(packer),
-            .empty_lifts = empty_lifts(packer),
+            .empty_lifted_features = empty_lifts(packer),
             .repeated_id_count = packer->repeated_id_count,
         };
     return store_writer_finish(packer->store, before_publish, context, error);
