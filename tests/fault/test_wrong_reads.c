@@ -85,7 +85,7 @@ static recmap_status load_all(const struct fixture *data, const char **problem,
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     options.batch_size = BATCH;
     options.on_bad_record = RECMAP_ON_BAD_RECORD_SKIP;
-    options.epoch_limit = 1;
+    options.batches_ahead_epoch_limit = 1;
     recmap_status status = recmap_dataset_open(&dataset, data->index, NULL, error);
     if (status != RECMAP_OK) return status;
     require(recmap_order_shuffled(&order, FIXTURE_RECORDS, 7, NULL) == RECMAP_OK, "order");

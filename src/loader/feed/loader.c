@@ -80,7 +80,7 @@ static void set_options(recmap_loader *loader, const recmap_loader_options *opti
     enum { BATCHES_MIN = 4, BATCHES_PER_THREAD = 2, RECORDS_AHEAD = 1024 };
     loader->options = *options;
     if (options->parser) recmap_parser_retain(options->parser);
-    if (!options->epoch_limit) loader->options.epoch_limit = UINT64_MAX;
+    if (!options->batches_ahead_epoch_limit) loader->options.batches_ahead_epoch_limit = UINT64_MAX;
     if (!options->thread_count)
         loader->options.thread_count = (unsigned)min_u64(core_count(), RECMAP_LOADER_THREADS_MAX);
     if (!options->batches_ahead) {
@@ -225,7 +225,7 @@ static struct loader_slot *wait_for_slot(recmap_loader *loader, const struct tim
     struct loader_slot *slot = &loader->slots[loader->taken % loader->slot_count];
     if (slot->is_ready) return slot;
     loader->wanted = loader->taken + 1;
-    if (epoch_cursor_epoch(&loader->cursor) >= loader->options.epoch_limit)
+    if (epoch_cursor_epoch(&loader->cursor) >= loader->options.batches_ahead_epoch_limit)
         pthread_cond_signal(&loader->changed_work);
     loader->is_awaited = true;
     loader->awaited_since_ns = clock_ns();

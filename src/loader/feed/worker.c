@@ -29,7 +29,7 @@ struct job {
 
 static bool has_room(const recmap_loader *loader) {
     if (loader->is_stuck || loader->issued - loader->taken >= loader->slot_count) return false;
-    return epoch_cursor_epoch(&loader->cursor) < loader->options.epoch_limit ||
+    return epoch_cursor_epoch(&loader->cursor) < loader->options.batches_ahead_epoch_limit ||
            loader->issued < loader->wanted;
 }
 
@@ -71,7 +71,7 @@ static bool wait_for_room(recmap_loader *loader) {
 static bool must_prepare(recmap_loader *loader, const struct epoch_step *step) {
     uint64_t next = step->deal.epoch + 1;
     if (!recmap_order_row_width(loader->order) || loader->prepared_epoch == next ||
-        next >= loader->options.epoch_limit || step->step < step->deal.step_count / 2)
+        next >= loader->options.batches_ahead_epoch_limit || step->step < step->deal.step_count / 2)
         return false;
     loader->prepared_epoch = next;
     return true;

@@ -377,7 +377,7 @@ static void test_limit_of_epochs(void **unused) {
     recmap_dataset *dataset = numbered_open(50, 2, NULL);
     recmap_order *order = order_of_kind(1, 50, 1);
     recmap_loader_options options = many_threads();
-    options.epoch_limit = 2;
+    options.batches_ahead_epoch_limit = 2;
     recmap_loader *loader = loader_open(dataset, order, &options);
     recmap_batch *batch = NULL;
     for (uint64_t i = 0; i < 6 * 14; i++) {
