@@ -187,7 +187,7 @@ typedef struct recmap_loader_statistics {
                                    while they are read */
     uint64_t skipped_count;     /* bad records, left out or replaced */
     uint64_t readahead_count;   /* records that the kernel was asked to read ahead */
-    uint64_t readahead_records; /* current read-ahead distance in records */
+    uint64_t readahead_distance; /* current read-ahead distance in records */
     unsigned thread_count;      /* 0 before the first batch was requested */
     unsigned batches_ready;     /* current number */
 } recmap_loader_statistics;

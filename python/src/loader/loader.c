@@ -453,7 +453,7 @@ static PyObject *statistics(PyObject *object, PyObject *unused) {
         (unsigned long long)found.worker_wait_ns, "skipped",
         (unsigned long long)found.skipped_count, "readahead",
         (unsigned long long)found.readahead_count, "readahead_records",
-        (unsigned long long)found.readahead_records, "threads", found.thread_count, "batches_ready",
+        (unsigned long long)found.readahead_distance, "threads", found.thread_count, "batches_ready",
         found.batches_ready);
 }
 

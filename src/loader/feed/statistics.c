@@ -10,7 +10,7 @@ recmap_status recmap_loader_get_statistics(recmap_loader_statistics *statistics,
     RETURN_IF_FAILED(loader_check_process(loader, error));
     pthread_mutex_lock(&loader->lock);
     *statistics = loader->statistics;
-    if (loader->readahead.is_cold) statistics->readahead_records = loader->readahead.window;
+    if (loader->readahead.is_cold) statistics->readahead_distance = loader->readahead.window;
     pthread_mutex_unlock(&loader->lock);
     return RECMAP_OK;
 }

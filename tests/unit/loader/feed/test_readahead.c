@@ -82,7 +82,7 @@ static recmap_loader_statistics iterate_epoch(recmap_dataset *dataset, recmap_or
     do {
         next_batch(&batch, loader);
         ASSERT_OK(recmap_loader_get_statistics(&statistics, loader, &error), &error);
-        *is_cold |= statistics.readahead_records > 0;
+        *is_cold |= statistics.readahead_distance > 0;
         if (batch) count += recmap_batch_count(batch);
     } while (batch);
     assert_int_equal(count, RECORDS);
