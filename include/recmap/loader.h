@@ -49,8 +49,8 @@ typedef struct recmap_loader_options {
     recmap_readahead readahead;
     recmap_parser *parser; /* the threads parse each batch with it (recmap_batch_columns); NULL:
                               records only. It is retained */
-    uint64_t batches_ahead_epoch_limit;  /* batches of this epoch and of later ones are not read ahead, only when
-                              the caller waits for them; 0: all are read ahead */
+    uint64_t batches_ahead_epoch_limit; /* batches of this epoch and of later ones are not read
+                             ahead, only when the caller waits for them; 0: all are read ahead */
     recmap_allocator allocator; /* of the memory of columns; {NULL}: that of the library, which is
                                    reused from batch to batch */
 } recmap_loader_options;
@@ -179,17 +179,17 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_seek_record(recmap_loade
 typedef struct recmap_loader_statistics {
     uint64_t batch_count;
     uint64_t record_count;
-    uint64_t byte_count;        /* of payloads */
-    uint64_t caller_wait_ns;    /* time that recmap_loader_next waited for a batch */
-    uint64_t worker_wait_ns;    /* time that workers waited for room, summed over all threads */
-    uint64_t fill_ns;           /* time that workers read, checked and parsed, over all threads */
-    uint64_t parse_ns;          /* the part of it that parsing took; 0 of rows, which are decoded
-                                   while they are read */
-    uint64_t skipped_count;     /* bad records, left out or replaced */
-    uint64_t readahead_count;   /* records that the kernel was asked to read ahead */
+    uint64_t byte_count;         /* of payloads */
+    uint64_t caller_wait_ns;     /* time that recmap_loader_next waited for a batch */
+    uint64_t worker_wait_ns;     /* time that workers waited for room, summed over all threads */
+    uint64_t fill_ns;            /* time that workers read, checked and parsed, over all threads */
+    uint64_t parse_ns;           /* the part of it that parsing took; 0 of rows, which are decoded
+                                    while they are read */
+    uint64_t skipped_count;      /* bad records, left out or replaced */
+    uint64_t readahead_count;    /* records that the kernel was asked to read ahead */
     uint64_t readahead_distance; /* current read-ahead distance in records */
-    unsigned thread_count;      /* 0 before the first batch was requested */
-    unsigned batches_ready;     /* current number */
+    unsigned thread_count;       /* 0 before the first batch was requested */
+    unsigned batches_ready;      /* current number */
 } recmap_loader_statistics;
 
 /* Reads the statistics. Threads: any. Errors: INVALID in a child. */

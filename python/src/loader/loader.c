@@ -41,7 +41,8 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *arguments, PyObject *k
             order_type, &order, take_uint64, &options.batch_size, take_unsigned, &options.rank,
             take_unsigned, &options.world_size, &last, take_unsigned, &options.thread_count,
             take_unsigned, &options.batches_ahead, &on_bad_record, &readahead, take_parser,
-            &options.parser, take_uint64, &options.batches_ahead_epoch_limit, take_block_pool, &memory))
+            &options.parser, take_uint64, &options.batches_ahead_epoch_limit, take_block_pool,
+            &memory))
         return NULL;
     if (memory) options.allocator = block_pool_allocator(memory);
     options.last = (recmap_last)last;
@@ -453,8 +454,8 @@ static PyObject *statistics(PyObject *object, PyObject *unused) {
         (unsigned long long)found.worker_wait_ns, "skipped",
         (unsigned long long)found.skipped_count, "readahead",
         (unsigned long long)found.readahead_count, "readahead_records",
-        (unsigned long long)found.readahead_distance, "threads", found.thread_count, "batches_ready",
-        found.batches_ready);
+        (unsigned long long)found.readahead_distance, "threads", found.thread_count,
+        "batches_ready", found.batches_ready);
 }
 
 static PyObject *skipped_row(const recmap_skipped *skipped) {

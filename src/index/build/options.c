@@ -6,7 +6,8 @@
 #include "base/text/json.h"
 #include "index/scan/scan.h"
 
-/* At most as many features are counted as there are bits in recmap_index_summary.empty_counted_features. */
+/* At most as many features are counted as there are bits in
+ * recmap_index_summary.empty_counted_features. */
 enum { COUNTED_MAX = 64 };
 
 /* The search for duplicates is quadratic, in at most COUNTED_MAX names. */

@@ -42,7 +42,8 @@ void readahead_init(struct readahead_state *readahead, const recmap_dataset *dat
         .window_min = WINDOW_MIN,
         .window_max = clamp(WINDOW_BYTES_MAX / record_size, WINDOW_MIN, WINDOW_MAX),
         .is_cold = options->readahead == RECMAP_READAHEAD_ON,
-        .epoch_limit = options->batches_ahead_epoch_limit ? options->batches_ahead_epoch_limit : UINT64_MAX,
+        .epoch_limit = options->batches_ahead_epoch_limit ? options->batches_ahead_epoch_limit
+                                                          : UINT64_MAX,
     };
     readahead->window = clamp(WINDOW_BYTES / record_size, WINDOW_MIN, WINDOW_BEGIN_MAX);
 }
