@@ -91,9 +91,9 @@ typedef struct recmap_index_summary {
     uint64_t byte_count;   /* of all shards */
     uint64_t id_count;     /* records that have an id */
     uint64_t damage_count; /* ranges of bytes that are not records */
-    uint64_t damaged_byte_count; /* bytes in these ranges */
+    uint64_t damaged_byte_count;     /* bytes in these ranges */
     uint64_t empty_counted_features; /* bit i: no record has elements of counted feature i */
-    uint64_t empty_lifted_features; /* bit i: no record has a value of lifted feature i */
+    uint64_t empty_lifted_features;  /* bit i: no record has a value of lifted feature i */
     uint64_t repeated_id_count; /* appended records that have the id of one record of the old index,
                                    by the 48-bit hashes that it has; not those whose id several
                                    had already */
