@@ -22,8 +22,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._imports import import_framework as _framework
-from ._imports import import_module as _module
+from ._base.imports import import_framework as _framework
+from ._base.imports import import_module as _module
 
 if TYPE_CHECKING:  # imported on first use: see __getattr__
     from . import arrow as arrow
@@ -36,13 +36,7 @@ if TYPE_CHECKING:  # imported on first use: see __getattr__
     from . import tensorflow as tensorflow
     from . import torch as torch
     from . import webdataset as webdataset
-    from ._columns import BytesColumn, ColumnBatch, RaggedColumn, RowBatch, SparseColumn
-    from ._columns.record_batch import RecordBatch
-    from ._dataset.concat import concat
-    from ._dataset.dataset import Dataset
-    from ._dataset.join import Joined, join
-    from ._dataset.lifted import Columns
-    from ._errors import (
+    from ._base.errors import (
         CancelledError,
         ColumnNotFoundError,
         CorruptIndexError,
@@ -61,6 +55,12 @@ if TYPE_CHECKING:  # imported on first use: see __getattr__
         StorageError,
         UnsupportedError,
     )
+    from ._columns import BytesColumn, ColumnBatch, RaggedColumn, RowBatch, SparseColumn
+    from ._columns.record_batch import RecordBatch
+    from ._dataset.concat import concat
+    from ._dataset.dataset import Dataset
+    from ._dataset.join import Joined, join
+    from ._dataset.lifted import Columns
     from ._example.decode import decode_example
     from ._example.encode import encode_example, encode_sequence_example
     from ._example.features import (
@@ -178,7 +178,7 @@ _NAMES = {
     "_dataset.dataset": ("Dataset",),
     "_dataset.join": ("Joined", "join"),
     "_dataset.lifted": ("Columns",),
-    "_errors": (
+    "_base.errors": (
         "CancelledError",
         "ColumnNotFoundError",
         "CorruptIndexError",

@@ -6,7 +6,7 @@ from typing import Any, Self, SupportsIndex, TypeAlias, final
 
 from typing_extensions import disjoint_base
 
-from ._errors import Error
+from ._base.errors import Error
 
 _Array: TypeAlias = Any
 _Progress: TypeAlias = Callable[[int, int, int, str], object] | None

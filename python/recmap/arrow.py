@@ -19,11 +19,11 @@ from typing import Any, cast
 import numpy as np
 import pyarrow as pa
 
+from ._base.names import suggest_arguments
 from ._columns import ColumnBatch, RowBatch, rows_of_batch
 from ._columns.record_batch import RecordBatch
 from ._loader.joined import check_loader
 from ._loader.loader import Loader
-from ._names import suggest_arguments
 
 __all__ = ["lists", "reader", "table"]
 

@@ -20,6 +20,8 @@ import numpy as np
 
 import grain
 
+from ._base.names import suggest_arguments
+from ._base.numbers import natural, out_of_range
 from ._columns import ColumnBatch, RowForm, columns_of, name_of_lengths, rows_of_batch
 from ._columns.record_batch import RecordBatch
 from ._columns.rows import plain, rows_of
@@ -37,8 +39,6 @@ from ._example.features import (
     parser_of_batches,
 )
 from ._loader.view_order import order_over
-from ._names import suggest_arguments
-from ._numbers import natural, out_of_range
 from ._order.orders import Order, check_fits, order_of
 from ._order.row_orders import warn_if_empty
 

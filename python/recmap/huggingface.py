@@ -15,11 +15,11 @@ from typing import Any
 import datasets
 
 from . import arrow
+from ._base.names import suggest_arguments
+from ._base.numbers import cuts_of
 from ._dataset.dataset import Dataset, check_dataset
 from ._dataset.missing import Missing, softened, validate_missing
 from ._example.features import Features, check_column_of_numbers, parser_of_batches
-from ._names import suggest_arguments
-from ._numbers import cuts_of
 from ._order.orders import Order, check_fits
 
 __all__ = ["dataset"]

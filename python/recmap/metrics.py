@@ -16,15 +16,15 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from ._context import Closing
+from ._base.context import Closing
+from ._base.errors import Error
+from ._base.names import suggest_arguments
+from ._base.warn import warn_caller
 from ._display.live import LiveDisplay, sparkline_html
 from ._display.tables import facts_html
-from ._errors import Error
 from ._loader.joined import JoinedLoader, check_loader
 from ._loader.loader import Loader
 from ._loader.stages import Statistics
-from ._names import suggest_arguments
-from ._warn import warn_caller
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry

@@ -23,17 +23,17 @@ from ray.data.block import BlockMetadata
 from ray.data.datasource import Datasource as _Datasource
 from ray.data.datasource import ReadTask
 
+from ._base.names import suggest_arguments
+from ._base.numbers import Int64s, cuts_of
+from ._base.plural import counted
 from ._dataset.dataset import Dataset, check_dataset
 from ._dataset.missing import Missing, softened, validate_missing
 from ._example.features import Features, check_column_of_numbers, parser_of_batches
 from ._index.build import IndexArguments, plan_of
 from ._index.parts import BuiltPart, Part, build_in_parts
-from ._names import suggest_arguments
-from ._numbers import Int64s, cuts_of
 from ._options.options import Source
 from ._options.storage import Path
 from ._order.orders import Order, check_fits
-from ._plural import counted
 from .arrow import table as table_of
 
 __all__ = ["Datasource", "index"]

@@ -10,7 +10,7 @@ asked without `credentials` if a bucket is opened and no keys are given.
 
 from __future__ import annotations
 
-from ._names import suggest_arguments
+from ._base.names import suggest_arguments
 from ._options.clouds import AmazonCredentials, AzureCredentials, GoogleCredentials
 from ._options.credentials import Credentials
 

@@ -19,8 +19,10 @@ import numpy as np
 
 import tensorflow as tf
 
+from ._base.errors import InvalidError
+from ._base.names import suggest_arguments
+from ._base.warn import warn_caller
 from ._columns import BytesColumn, RaggedColumn, name_of_lengths
-from ._errors import InvalidError
 from ._example.elements import element_of, shape_of
 from ._example.features import (
     FixedLen,
@@ -34,8 +36,6 @@ from ._example.features import (
 from ._loader.joined import JoinedLoader, check_loader
 from ._loader.loader import Loader
 from ._loader.moves import Moves
-from ._names import suggest_arguments
-from ._warn import warn_caller
 
 __all__ = ["dataset"]
 

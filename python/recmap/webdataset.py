@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ._plural import counted
+from ._base.plural import counted
 
 __all__ = ["sample"]
 

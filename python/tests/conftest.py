@@ -14,7 +14,7 @@ import pytest
 import recmap
 from fault_proxy import FaultProxy
 from object_server import DIGITS_URL, ObjectServer
-from recmap._imports import is_installed
+from recmap._base.imports import is_installed
 from recmap._options import clouds
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .._base.errors import Error, exception_of_status
+from .._base.numbers import Int64s
+from .._base.plural import counted
 from .._display.text import class_name, joined, printable
-from .._errors import Error, exception_of_status
-from .._numbers import Int64s
-from .._plural import counted
 from .bytes import BytesColumn, CopiedBytes
 from .ragged import RaggedColumn
 from .record_batch import RecordBatch

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 import numpy as np
 import numpy.typing as npt
 
+from .._base.errors import OutOfRangeError
+from .._base.numbers import Int64s
+from .._base.plural import counted
 from .._display.text import bytes_text, joined
-from .._errors import OutOfRangeError
-from .._numbers import Int64s
-from .._plural import counted
 from .export import Exported, Source
 
 if TYPE_CHECKING:

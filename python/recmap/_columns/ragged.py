@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import OutOfRangeError
-from .._numbers import Int64s
-from .._plural import counted
+from .._base.errors import OutOfRangeError
+from .._base.numbers import Int64s
+from .._base.plural import counted
 from .export import Exported, Source
 
 __all__ = ["RaggedColumn"]

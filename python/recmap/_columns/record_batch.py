@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, cast, overload
 import numpy as np
 
 from .. import _recmap
+from .._base.numbers import Int64s
+from .._base.plural import counted
 from .._display.text import size_text
-from .._numbers import Int64s
-from .._plural import counted
 
 __all__ = ["RecordBatch", "register_sequence"]
 

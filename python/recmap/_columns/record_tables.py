@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from .._base.errors import CorruptRecordError, Error
+from .._base.plural import counted
 from .._display.tables import Cell, Table, cell_of
 from .._display.text import class_name, printable, size_text
-from .._errors import CorruptRecordError, Error
 from .._example.decode import decoded_features
-from .._plural import counted
 from . import ColumnBatch, RowBatch, SparseColumn
 
 if TYPE_CHECKING:

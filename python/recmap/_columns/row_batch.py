@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .._numbers import Int64s
+from .._base.numbers import Int64s
 from .._recmap import Order as _Order
 from .batch import ColumnBatch, _Description, descriptions_of
 from .record_batch import RecordBatch

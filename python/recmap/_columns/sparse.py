@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._numbers import Int64s
-from .._plural import counted
+from .._base.numbers import Int64s
+from .._base.plural import counted
 from .export import Exported, Source
 
 __all__ = ["SparseColumn"]

@@ -12,11 +12,11 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .._numbers import check_pandas_index, has_other_index, null_error
+from .._base.numbers import check_pandas_index, has_other_index, null_error
+from .._base.plural import counted
+from .._base.values import Items, Rounding, floats_of, known, typed
+from .._base.warn import warn_caller
 from .._options.options import default_text
-from .._plural import counted
-from .._values import Items, Rounding, floats_of, known, typed
-from .._warn import warn_caller
 
 __all__ = ["Key", "Unmatched", "changes_of", "ignores_unmatched"]
 

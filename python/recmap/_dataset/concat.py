@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from .. import _recmap
-from .._names import suggest_arguments
+from .._base.names import suggest_arguments
 from .._options.options import ConcatOptions
 from .dataset import Dataset
 from .feature_names import FeatureNames

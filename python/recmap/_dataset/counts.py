@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from .._errors import ColumnNotFoundError
-from .._plural import counted
+from .._base.errors import ColumnNotFoundError
+from .._base.plural import counted
 from .._recmap import Counts as _Packed
 
 if TYPE_CHECKING:

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from .. import _recmap
+from .._base.context import Closing
+from .._base.errors import StaleIndexError, UnsupportedError
+from .._base.names import suggest_arguments
+from .._base.numbers import Numbers, natural
+from .._base.plural import counted
+from .._base.warn import warn_caller
 from .._columns.record_batch import register_sequence
-from .._context import Closing
 from .._display.progress import Progress, shown
 from .._display.text import joined, size_text
-from .._errors import StaleIndexError, UnsupportedError
-from .._names import suggest_arguments
-from .._numbers import Numbers, natural
 from .._options.options import (
     ConcatOptions,
     Lift,
@@ -30,8 +32,6 @@ from .._options.options import (
     lifts_of,
 )
 from .._options.storage import Path, size_of
-from .._plural import counted
-from .._warn import warn_caller
 from .annotate import Key, Unmatched, changes_of, ignores_unmatched
 from .described import Described
 from .records import Records

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
+from .._base.names import suggest_arguments
+from .._base.numbers import natural
+from .._base.warn import warn_caller
 from .._example.features import Feature, features_of_schema
-from .._names import suggest_arguments
-from .._numbers import natural
 from .._options.options import Counted, Lifts
-from .._warn import warn_caller
 from .counts import Counts
 from .lifted import Columns
 from .sample import sample_of

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .._errors import CorruptRecordError, FileMissingError, StaleIndexError
-from .._numbers import UInt64s
+from .._base.errors import CorruptRecordError, FileMissingError, StaleIndexError
+from .._base.numbers import UInt64s
 from .sample import sample_of
 
 if TYPE_CHECKING:

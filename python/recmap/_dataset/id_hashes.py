@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .._numbers import UInt64s
+from .._base.numbers import UInt64s
 from .selectable import Selectable
 
 __all__ = ["HashMatch"]

@@ -10,15 +10,15 @@ from typing import Any, Literal, SupportsIndex, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
+from .._base.errors import Error, IdNotFoundError
+from .._base.names import suggest_arguments
+from .._base.numbers import Int64s, Numbers, as_mask_or_items, row_of
+from .._base.plural import counted
+from .._base.warn import warn_caller
 from .._columns import ColumnBatch
-from .._errors import Error, IdNotFoundError
 from .._example.decode import decode_example
 from .._example.features import Features
-from .._names import suggest_arguments
-from .._numbers import Int64s, Numbers, as_mask_or_items, row_of
 from .._options.options import ConcatOptions
-from .._plural import counted
-from .._warn import warn_caller
 from .collation import refuse_own_collation
 from .dataset import Dataset
 

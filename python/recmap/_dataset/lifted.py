@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._errors import ColumnNotFoundError
-from .._names import near_names
+from .._base.errors import ColumnNotFoundError
+from .._base.names import near_names
 from .null_column import NullColumn
 from .text_column import TextColumn
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeAlias
 
-from .._errors import Error, FeatureError
+from .._base.errors import Error, FeatureError
+from .._base.names import near_names
+from .._base.warn import warn_caller
 from .._example.features import Feature, FixedLen, Ragged, Sliced, Sparse, feature_of
 from .._example.partitions import partition_row
-from .._names import near_names
-from .._warn import warn_caller
 from .feature_names import NO_NAMES, Names
 
 if TYPE_CHECKING:

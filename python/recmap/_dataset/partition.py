@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from .._numbers import UInt64s, uint64_of
+from .._base.numbers import UInt64s, uint64_of
 from .selection import Selection
 
 if TYPE_CHECKING:

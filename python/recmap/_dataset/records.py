@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _recmap
+from .._base.errors import CorruptRecordError, FeatureError, IdNotFoundError
+from .._base.names import suggest_arguments
+from .._base.numbers import Int64s, Numbers, ids_to_find, natural
 from .._columns import ColumnBatch, columns_of, sequence_columns_of
 from .._columns.record_batch import RecordBatch
 from .._display.progress import Progress, shown
-from .._errors import CorruptRecordError, FeatureError, IdNotFoundError
 from .._example.features import Features, parser_of
-from .._names import suggest_arguments
-from .._numbers import Int64s, Numbers, ids_to_find, natural
 from .collation import refuse_own_collation
 from .id_hashes import HashMatch
 from .missing import Missing, advise_names, check_batch

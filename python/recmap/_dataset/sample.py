@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._numbers import UInt64s
+from .._base.numbers import UInt64s
 
 __all__ = ["sample_of"]
 

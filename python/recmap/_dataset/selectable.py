@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _recmap
-from .._names import suggest_arguments
-from .._numbers import (
+from .._base.names import suggest_arguments
+from .._base.numbers import (
     Int64s,
     Numbers,
     UInt64s,
@@ -20,10 +20,10 @@ from .._numbers import (
     cuts_of,
     is_integer,
 )
+from .._base.plural import counted
+from .._base.renamed import current_method
 from .._options.options import ConcatOptions, OpenOptions
 from .._order.orders import Shuffled
-from .._plural import counted
-from .._renamed import current_method
 from .collation import watch_collation
 from .counts import ElementCounts
 from .feature_names import FeatureNames

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .._numbers import Int64s, UInt64s
+from .._base.numbers import Int64s, UInt64s
 
 __all__ = ["Selection"]
 

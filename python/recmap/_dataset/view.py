@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._base.errors import CorruptRecordError, Error, StaleIndexError
 from .._display.progress import Progress, shown
-from .._errors import CorruptRecordError, Error, StaleIndexError
 
 if TYPE_CHECKING:
     from .records import Records

@@ -10,7 +10,7 @@ import codecs
 from collections.abc import Iterable
 from typing import Any
 
-from .._plural import counted
+from .._base.plural import counted
 
 __all__ = ["bytes_text", "class_name", "joined", "printable", "size_text"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import _recmap
-from .._errors import CorruptIndexError, CorruptRecordError
+from .._base.errors import CorruptIndexError, CorruptRecordError
 
 __all__ = ["decode_example", "decoded_features"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._names import near_names
-from .._numbers import natural
+from .._base.names import near_names
+from .._base.numbers import natural
 
 __all__ = [
     "check_no_shape",

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from .. import _recmap
-from .._errors import Error
-from .._values import Rounding, known, typed
-from .._warn import warn_caller
+from .._base.errors import Error
+from .._base.values import Rounding, known, typed
+from .._base.warn import warn_caller
 
 __all__ = ["encode_example", "encode_sequence_example", "encoded", "rounding_text"]
 

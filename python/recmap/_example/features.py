@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from .. import _recmap
-from .._names import suggest_arguments
-from .._numbers import natural
-from .._renamed import NO_DTYPE, warn_without_dtype
+from .._base.names import suggest_arguments
+from .._base.numbers import natural
+from .._base.renamed import NO_DTYPE, warn_without_dtype
 from .call_repr import CallRepr
 from .elements import (
     check_no_shape,

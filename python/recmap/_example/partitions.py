@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .._names import suggest_arguments
+from .._base.names import suggest_arguments
 
 __all__ = [
     "RowLengths",

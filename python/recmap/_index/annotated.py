@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._base.errors import CorruptIndexError, Error, FeatureError, FileMissingError
+from .._base.warn import warn_caller
 from .._dataset.dataset import Dataset
-from .._errors import CorruptIndexError, Error, FeatureError, FileMissingError
 from .._example.decode import decoded_features
 from .._options.options import IndexOptions
-from .._warn import warn_caller
 from .contents import open_contents
 
 __all__ = ["check_annotated", "check_rebuilt", "check_replaced", "open_replaced"]

@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
 from .. import _recmap
+from .._base.errors import CorruptIndexError, CorruptRecordError, Error, FeatureError
+from .._base.names import suggest_arguments
+from .._base.numbers import natural
+from .._base.plural import counted
+from .._base.warn import warn_caller
 from .._dataset.dataset import Dataset
 from .._dataset.missing import similar_names
 from .._display.progress import Progress, shown
-from .._errors import CorruptIndexError, CorruptRecordError, Error, FeatureError
-from .._names import suggest_arguments
-from .._numbers import natural
 from .._options.hadoop import with_hadoop
 from .._options.options import (
     Compression,
@@ -36,8 +38,6 @@ from .._options.options import (
 )
 from .._options.reading import Access, Reading, reading_of
 from .._options.storage import Path, Storage, created_storage, size_of, storage_of
-from .._plural import counted
-from .._warn import warn_caller
 from .annotated import check_annotated, check_replaced
 from .contents import open_contents
 from .counted import warn_of_counts

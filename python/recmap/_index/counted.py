@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .._base.errors import Error
+from .._base.warn import warn_caller
 from .._dataset.dataset import Dataset
 from .._dataset.missing import similar_names
-from .._errors import Error
 from .._options.options import IndexOptions
-from .._warn import warn_caller
 from .contents import open_contents
 
 __all__ = ["warn_of_counts"]

@@ -9,11 +9,11 @@ import contextlib
 import os
 from collections.abc import Container, Sequence
 
+from .._base.errors import CorruptRecordError, FeatureError, StaleIndexError
+from .._base.plural import counted
+from .._base.warn import warn_caller
 from .._dataset.dataset import Dataset
-from .._errors import CorruptRecordError, FeatureError, StaleIndexError
 from .._options.options import IndexOptions, is_url
-from .._plural import counted
-from .._warn import warn_caller
 from .build import advice_on_name, warn_of_repeated_ids
 
 __all__ = [

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from .. import _recmap
+from .._base.errors import FileMissingError, InvalidError, StateMismatchError
+from .._base.names import suggest_arguments
+from .._base.renamed import INDEXING, warn_of_indexing
 from .._dataset.dataset import Dataset
-from .._errors import FileMissingError, InvalidError, StateMismatchError
-from .._names import suggest_arguments
 from .._options.hadoop import with_hadoop
 from .._options.options import (
     Check,
@@ -38,7 +39,6 @@ from .._options.options import (
 )
 from .._options.reading import Access, Reading, reading_of
 from .._options.storage import Path, Storage, size_of, storage_of
-from .._renamed import INDEXING, warn_of_indexing
 from .annotated import check_rebuilt, open_replaced
 from .build import build_index
 from .match import (

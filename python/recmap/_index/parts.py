@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from .. import _recmap
+from .._base.warn import warn_caller
 from .._options.options import IndexOptions, absolute
-from .._warn import warn_caller
 from .build import Plan, merge, warn_of_empty_lifts, write_index
 
 __all__ = ["BuiltPart", "Part", "build_in_parts"]

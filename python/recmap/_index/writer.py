@@ -12,12 +12,15 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from .. import _recmap
-from .._context import Closing
+from .._base.context import Closing
+from .._base.errors import Error, FileMissingError, InvalidError
+from .._base.names import suggest_arguments
+from .._base.numbers import natural
+from .._base.plural import counted
+from .._base.values import Rounding
+from .._base.warn import warn_caller
 from .._display.text import joined
-from .._errors import Error, FileMissingError, InvalidError
 from .._example.encode import Features, encoded, rounding_text
-from .._names import suggest_arguments
-from .._numbers import natural
 from .._options.options import (
     Compression,
     Count,
@@ -32,9 +35,6 @@ from .._options.options import (
     local_path,
 )
 from .._options.storage import Path
-from .._plural import counted
-from .._values import Rounding
-from .._warn import warn_caller
 from .annotated import check_annotated
 from .build import merge
 

@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _recmap
+from .._base.errors import CorruptRecordError, FeatureError
+from .._base.numbers import UInt64s
 from .._dataset.dataset import Dataset
-from .._errors import CorruptRecordError, FeatureError
-from .._numbers import UInt64s
 from .._order.orders import Order
 from .skipped import SkippedRecords, fault_at
 

@@ -10,10 +10,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from .. import _recmap
+from .._base.errors import CorruptStateError, UnsupportedError
+from .._base.numbers import Int64s
 from .._dataset.dataset import Dataset
 from .._display.text import joined
-from .._errors import CorruptStateError, UnsupportedError
-from .._numbers import Int64s
 from .._order.orders import Order
 from .view_order import order_over
 

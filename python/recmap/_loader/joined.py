@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, NoReturn, TypeAlias
 
-from .._context import Closing
+from .._base.context import Closing
+from .._base.names import SuggestsMethods, suggest_arguments
+from .._base.numbers import Int64s
+from .._base.plural import counted
 from .._dataset.dataset import Dataset
 from .._dataset.join import Joined, check_joined, features_of_sides, warn_of_bytes
 from .._example.features import Features
-from .._names import SuggestsMethods, suggest_arguments
-from .._numbers import Int64s
-from .._plural import counted
 from .companions import Companions
 from .grown import Grown, check_grown, check_state, old_rows, old_side
 from .launcher import share_of

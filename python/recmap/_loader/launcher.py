@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
-from .._numbers import natural
-from .._warn import warn_caller
+from .._base.numbers import natural
+from .._base.warn import warn_caller
 
 __all__ = ["Share", "known_ranks", "share_of", "warn_in_worker"]
 

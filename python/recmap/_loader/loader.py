@@ -19,6 +19,13 @@ from typing import (
 )
 
 from .. import _recmap
+from .._base.context import Closing
+from .._base.errors import FeatureError
+from .._base.imports import import_framework
+from .._base.names import SuggestsMethods, suggest_arguments
+from .._base.numbers import natural
+from .._base.plural import counted
+from .._base.warn import warn_caller
 from .._columns import (
     ColumnBatch,
     Positions,
@@ -29,19 +36,12 @@ from .._columns import (
     sequence_rows_of_batch,
 )
 from .._columns.record_batch import RecordBatch
-from .._context import Closing
 from .._dataset.dataset import Dataset, check_dataset
 from .._dataset.missing import FirstBatchCheck, Missing, advise_names
 from .._display.text import class_name
-from .._errors import FeatureError
 from .._example.features import Features, parser_of_batches
-from .._imports import import_framework
-from .._names import SuggestsMethods, suggest_arguments
-from .._numbers import natural
 from .._order.orders import Order, Sequential, Shuffled
 from .._order.row_orders import warn_if_empty
-from .._plural import counted
-from .._warn import warn_caller
 from .grown import Grown, OldRecords, check_grown, check_state, old_records
 from .launcher import share_of, warn_in_worker
 from .moves import Moves

@@ -7,10 +7,10 @@ from collections import deque
 from collections.abc import Callable
 
 from .. import _recmap
+from .._base.errors import Error
+from .._base.warn import warn_caller
 from .._dataset.dataset import Dataset
-from .._errors import Error
 from .._order.orders import Order
-from .._warn import warn_caller
 
 __all__ = ["SkippedRecords", "fault_at"]
 

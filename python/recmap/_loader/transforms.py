@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .. import _recmap
-from .._numbers import natural
-from .._warn import warn_caller
+from .._base.numbers import natural
+from .._base.warn import warn_caller
 
 if TYPE_CHECKING:
     from .companions import Companions

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from .. import _recmap
+from .._base.warn import warn_caller
 from .._dataset.dataset import Dataset
 from .._order.orders import Mixture, Order, check_fits, check_rows_fit, order_of
-from .._warn import warn_caller
 
 __all__ = ["order_over", "warn_of_sources"]
 

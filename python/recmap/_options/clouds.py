@@ -12,9 +12,9 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-from .._errors import InvalidError, StorageError
-from .._imports import import_library, is_installed
-from .._warn import warn_caller
+from .._base.errors import InvalidError, StorageError
+from .._base.imports import import_library, is_installed
+from .._base.warn import warn_caller
 from .credentials import renewed_storage
 
 __all__ = ["AmazonCredentials", "AzureCredentials", "GoogleCredentials", "add_found"]

@@ -16,7 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .. import _recmap
-from .._numbers import natural
+from .._base.numbers import natural
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from .. import _recmap
-from .._errors import InvalidError
+from .._base.errors import InvalidError
 from .filesystem import HadoopClient, is_hadoop
 from .storage import Storage
 

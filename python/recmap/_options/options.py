@@ -11,10 +11,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from .. import _recmap
+from .._base.errors import InvalidError, in_python, redacted
+from .._base.warn import warn_caller
 from .._display.progress import Progress
-from .._errors import InvalidError, in_python, redacted
 from .._example.elements import element_name_of
-from .._warn import warn_caller
 from .filesystem import urls_of
 from .reading import ACCESS, Reading, check_choice
 from .storage import Path, Storage, add_found_credentials, created_storage, size_of

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal, TypeAlias
 
-from .._names import suggest_arguments
-from .._numbers import natural
+from .._base.names import suggest_arguments
+from .._base.numbers import natural
 
 __all__ = ["ACCESS", "Access", "Reading", "check_choice", "reading_of"]
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from .. import _recmap
-from .._names import suggest_arguments
-from .._numbers import natural
+from .._base.names import suggest_arguments
+from .._base.numbers import natural
 from .clouds import add_found
 from .credentials import Credentials, renewed_storage
 from .filesystem import set_filesystem

@@ -16,10 +16,9 @@ from typing import Any, Literal, NoReturn, SupportsIndex, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
-from .._display.text import joined
-from .._errors import OutOfRangeError
-from .._names import suggest_arguments
-from .._numbers import (
+from .._base.errors import OutOfRangeError
+from .._base.names import suggest_arguments
+from .._base.numbers import (
     Int64s,
     as_integers,
     as_mask_or_items,
@@ -29,9 +28,10 @@ from .._numbers import (
     uint64_of,
     without_nulls,
 )
-from .._plural import counted
+from .._base.plural import counted
+from .._base.warn import warn_caller
+from .._display.text import joined
 from .._recmap import Order as _Order
-from .._warn import warn_caller
 
 __all__ = [
     "Bucketed",

@@ -11,12 +11,12 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .._names import suggest_arguments
-from .._numbers import check_pandas_index, uint64_of, without_nulls
-from .._plural import counted
+from .._base.names import suggest_arguments
+from .._base.numbers import check_pandas_index, uint64_of, without_nulls
+from .._base.plural import counted
+from .._base.warn import warn_caller
 from .._recmap import Counts as _Counts
 from .._recmap import Order as _Order
-from .._warn import warn_caller
 from .orders import Order
 
 __all__ = ["Chunked", "Packed", "RowOrder", "Windows", "warn_if_empty"]

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .._errors import Error
+from .._base.errors import Error
 
 __all__ = ["SPARK_TYPES", "Place", "option", "spark_errors"]
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute
 
 from .. import _recmap
-from .._values import BeyondFloatError, Rounding, float32_of
+from .._base.values import BeyondFloatError, Rounding, float32_of
 from ._types import Column
 
 __all__ = ["encoded"]

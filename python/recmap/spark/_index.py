@@ -8,10 +8,10 @@ from typing import Any, Unpack
 
 import pyarrow as pa
 
-from .._errors import Error
+from .._base.errors import Error
+from .._base.names import suggest_arguments
 from .._index.build import IndexArguments, plan_of
 from .._index.parts import BuiltPart, Part, build_in_parts
-from .._names import suggest_arguments
 from .._options.options import Source
 from .._options.storage import Path
 

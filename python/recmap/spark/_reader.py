@@ -15,9 +15,9 @@ import pyarrow.compute
 from pyspark.sql import datasource as sources
 from pyspark.sql import types
 
+from .._base.numbers import Int64s, cuts_of
 from .._dataset.dataset import Dataset
 from .._example.features import VarLen
-from .._numbers import Int64s, cuts_of
 from ..arrow import table as table_of
 from ._advice import spark_errors
 from ._settings import Settings

@@ -7,13 +7,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
+from .._base.errors import InvalidError, redacted
+from .._base.renamed import current_arguments
 from .._dataset.dataset import Dataset
-from .._errors import InvalidError, redacted
 from .._index.open import open_with
 from .._options.options import MissingLift, Sets, is_url
 from .._options.reading import Reading
 from .._options.storage import Storage
-from .._renamed import current_arguments
 from ._advice import Place, option, spark_errors
 
 __all__ = ["Settings"]

@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from pyspark.sql import types
 
+from .._base.warn import warn_caller
 from .._dataset.dataset import Dataset
 from .._display.text import joined
-from .._warn import warn_caller
 
 __all__ = ["Column", "columns_of", "inferred_schema"]
 

@@ -17,8 +17,9 @@ from pyspark.sql import datasource as sources
 from pyspark.sql import types
 
 from .. import _recmap
+from .._base.errors import Error, InvalidError, StaleIndexError
+from .._base.values import Rounding
 from .._dataset.dataset import Dataset
-from .._errors import Error, InvalidError, StaleIndexError
 from .._index import build
 from .._index.contents import open_contents
 from .._index.match import check_contents, check_shards
@@ -32,7 +33,6 @@ from .._options.options import (
     lifts_of,
 )
 from .._options.storage import Storage
-from .._values import Rounding
 from ._advice import SPARK_TYPES, spark_errors
 from ._encode import encoded
 from ._settings import Settings

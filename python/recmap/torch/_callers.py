@@ -19,10 +19,10 @@ from torch.utils.data import ChainDataset, DataLoader, DistributedSampler, defau
 from torch.utils.data._utils.fetch import _BaseDatasetFetcher
 from torch.utils.data.dataloader import _BaseDataLoaderIter, _MultiProcessingDataLoaderIter
 
-from .._errors import InvalidError
-from .._numbers import natural
+from .._base.errors import InvalidError
+from .._base.numbers import natural
+from .._base.warn import warn_caller
 from .._order.orders import Order, check_fits
-from .._warn import warn_caller
 
 _FRAMES_MAX = 32  # a forked worker's first iteration is 13 frames below that of its DataLoader
 

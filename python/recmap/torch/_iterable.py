@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 from torch.utils import data
 
 from .. import _recmap
+from .._base.errors import StateMismatchError
+from .._base.names import suggest_arguments
+from .._base.numbers import natural
 from .._columns import ColumnBatch
 from .._columns.record_batch import RecordBatch
-from .._errors import StateMismatchError
 from .._loader.grown import Grown, OldRecords, check_grown, old_records
 from .._loader.joined import check_loader
 from .._loader.launcher import Share
 from .._loader.loader import Loader
 from .._loader.options import LAST
 from .._loader.view_order import order_over
-from .._names import suggest_arguments
-from .._numbers import natural
 from .._order.orders import Order
 from ._board import Board, Place
 from ._callers import (

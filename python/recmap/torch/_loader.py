@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, Unpack, overload
 import torch
 
 from .. import _recmap
+from .._base.names import suggest_arguments
+from .._base.warn import warn_caller
 from .._dataset.dataset import Dataset
 from .._example.features import Features
 from .._loader.loader import Loader as _Loader
 from .._loader.options import LoaderOptions
-from .._names import suggest_arguments
-from .._warn import warn_caller
 from ._pinned import PinnedBlocks, Pinning
 from ._tensors import Tensors, check_name_of_numbers, convert
 

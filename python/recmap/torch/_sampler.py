@@ -13,14 +13,14 @@ import numpy as np
 from torch.utils import data
 
 from .. import _recmap
-from .._errors import UnsupportedError
+from .._base.errors import UnsupportedError
+from .._base.names import suggest_arguments
+from .._base.numbers import natural
+from .._base.plural import counted
 from .._loader.grown import Grown, check_grown, old_order
 from .._loader.launcher import share_of
 from .._loader.options import LAST, Last, one_of
-from .._names import suggest_arguments
-from .._numbers import natural
 from .._order.orders import Order, order_of
-from .._plural import counted
 from ._callers import (
     Batching,
     Requests,

@@ -9,17 +9,17 @@ from typing import Any, SupportsIndex
 
 from torch.utils import data
 
+from .._base.errors import StateMismatchError
+from .._base.names import suggest_arguments
+from .._base.plural import counted
 from .._columns import ColumnBatch, columns_of, sequence_columns_of
 from .._dataset.dataset import Dataset, check_dataset
 from .._dataset.missing import FirstBatchCheck, Missing
 from .._display.text import joined, printable
-from .._errors import StateMismatchError
 from .._example.features import Features, parser_of_batches
 from .._loader.grown import Grown, check_grown
 from .._loader.joined import JoinedLoader
 from .._loader.loader import Loader
-from .._names import suggest_arguments
-from .._plural import counted
 from ._tensors import Ragged, tensors
 
 

@@ -6,7 +6,7 @@ PyObject *OutOfRangeError;
 static PyObject *exception_of_status;
 
 int errors_load(void) {
-    PyObject *module = PyImport_ImportModule("recmap._errors");
+    PyObject *module = PyImport_ImportModule("recmap._base.errors");
     if (!module) return 0;
     exception_of_status = PyObject_GetAttrString(module, "exception_of_status");
     OutOfRangeError = PyObject_GetAttrString(module, "OutOfRangeError");

@@ -7,7 +7,7 @@
 /* The exception for a number that is out of range; an IndexError. */
 extern PyObject *OutOfRangeError;
 
-/* Imports the exceptions of recmap._errors. False with an exception set. */
+/* Imports the exceptions of recmap._base.errors. False with an exception set. */
 int errors_load(void);
 
 /* Sets the exception for an error of the library and returns NULL. Keeps an exception that is

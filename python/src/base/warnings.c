@@ -19,7 +19,7 @@ struct kept_warning {
 static struct kept_warning *_Atomic newest;
 
 static int issue(const recmap_error *warning) {
-    PyObject *module = PyImport_ImportModule("recmap._warn"), *error = NULL, *result = NULL;
+    PyObject *module = PyImport_ImportModule("recmap._base.warn"), *error = NULL, *result = NULL;
     if (module) error = exception_of_error(warning);
     if (error) result = PyObject_CallMethod(module, "warn_of_error", "O", error);
     Py_XDECREF(module);

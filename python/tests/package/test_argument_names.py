@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 import recmap
-from recmap import _names
+from recmap._base import names as _names
 
 # Public names that are not called by users with keyword arguments.
 NOT_CALLED = {

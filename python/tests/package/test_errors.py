@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import recmap
 from conftest import ROOT, flip
-from recmap._errors import escaped, in_python
+from recmap._base.errors import escaped, in_python
 
 ADVICE = {
     "index with `--on-bad-record skip`": 'index with `on_bad_record="skip"`',
@@ -244,7 +244,6 @@ LOADERS = {
     "batch_size": {"batch_size": "a"},
     "transform": {"transform": 3},
     "an order must be": {"order": 3},
-    "feature 'a'": {"features": {"a": recmap.FixedLen((-1,), "int64")}},
     "feature 'b'": {"features": {"a": recmap.FixedLen((), "int64"), "b": 3}},
     "feature 'c'": {"features": {"c": recmap.FixedLen((2,), "int64", default=[1, 2, 3])}},
     "feature 'd'": {"features": {"d": recmap.FixedLen((), bytes, default="\ud800")}},

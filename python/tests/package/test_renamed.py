@@ -11,7 +11,7 @@ import warnings
 import pytest
 import recmap
 from conftest import DIGITS, ROOT
-from recmap import _renamed
+from recmap._base import renamed as _renamed
 
 LABEL = {"label": recmap.FixedLen((), "int64")}
 PUBLIC = {

@@ -6,7 +6,7 @@ import pytest
 import recmap
 from conftest import DIGITS
 from object_server import unused_port
-from recmap._errors import redacted
+from recmap._base.errors import redacted
 
 HOST = f"127.0.0.1:{unused_port()}"
 OPTIONS = {"timeout": 1, "anonymous": True, "endpoint": f"http://{HOST}"}

@@ -33,7 +33,7 @@ static uint32_t decode(const uint8_t *data, size_t length) {
 
 /* Characters that move the cursor, change the direction of text, or are invisible, so that a text
  * looks like another one: control characters, Zl and Zp, and Cf without the few that are visible.
- * python/recmap/_errors.py has the same table. */
+ * python/recmap/_base/errors.py has the same table. */
 static const struct {
     uint32_t first, last;
 } unprintable[] = {

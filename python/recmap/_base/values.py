@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from . import _recmap
+from .. import _recmap
 
 __all__ = [
     "BeyondFloatError",

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from ._warn import warn_caller
+from .warn import warn_caller
 
 __all__ = [
     "ARGUMENTS",

@@ -9,8 +9,8 @@ from typing import Any, SupportsIndex, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ._errors import OutOfRangeError
-from ._plural import counted
+from .errors import OutOfRangeError
+from .plural import counted
 
 Numbers: TypeAlias = "Iterable[SupportsIndex] | npt.NDArray[np.integer[Any]] | slice"
 UInt64s: TypeAlias = npt.NDArray[np.uint64]

@@ -7,11 +7,11 @@ import sys
 import warnings
 from types import FrameType
 
-from ._errors import Error, escaped
+from .errors import Error, escaped
 
 __all__ = ["warn_caller", "warn_of_error"]
 
-_PACKAGE = os.path.dirname(__file__) + os.sep
+_PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
 def warn_of_error(error: Error) -> None:

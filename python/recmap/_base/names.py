@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
-from ._renamed import INDEXING, VALUES, current_arguments
+from .renamed import INDEXING, VALUES, current_arguments
 
 __all__ = ["SuggestsMethods", "near_names", "suggest_arguments"]
 
