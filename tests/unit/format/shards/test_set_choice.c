@@ -386,7 +386,7 @@ static void test_indexes_of_joined_sets_have_names_of_their_own(void **state) {
     TOUCH("f/train/d-0.tfrecord", "f/train/d-1.tfrecord", "f/test/d-0.tfrecord",
           "f/test/d-1.tfrecord");
     assert_index("f/test/d.rmx", "f/test");
-    assert_index("f/test/d-all.rmx", "f/*/d-*");
+    assert_index("f/d-all.rmx", "f/*/d-*");
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, enter, leave)
