@@ -82,16 +82,21 @@ static recmap_report *verify(recmap_dataset **dataset) {
     return report;
 }
 
-/* Verify has one finding, about the whole of shard 1. */
+/* Verify has findings in shard 1 alone, and one about the whole of it, unless `reason` is NULL. */
 static void assert_verify_names_shard(uint64_t good_count, const char *reason) {
     recmap_dataset *dataset;
     recmap_report *report = verify(&dataset);
-    assert_int_equal(recmap_report_damage_count(report), 1);
-    recmap_damage damage = recmap_report_damage(report, 0);
-    assert_int_equal(damage.shard_index, 1);
-    assert_string_equal(damage.path, "s00001");
-    assert_int_equal(damage.size, 0);
-    assert_non_null(strstr(damage.reason, reason));
+    size_t whole_count = 0;
+    assert_true(recmap_report_damage_count(report) > 0);
+    for (size_t i = 0; i < recmap_report_damage_count(report); i++) {
+        recmap_damage damage = recmap_report_damage(report, i);
+        assert_int_equal(damage.shard_index, 1);
+        assert_string_equal(damage.path, "s00001");
+        if (damage.size) continue;
+        assert_true(reason && strstr(damage.reason, reason));
+        whole_count++;
+    }
+    assert_int_equal(whole_count, reason != NULL);
     assert_int_equal(recmap_report_record_count(report), good_count);
     recmap_report_destroy(report);
     recmap_dataset_close(dataset);
@@ -151,7 +156,7 @@ static void test_other_content_and_time(void **state) {
     write_shard("s00001", 1);
     file_set_time("s00001", time_ns + 5);
     assert_refused(RECMAP_STALE, "its content differs");
-    assert_verify_names_shard(200, "not those that were indexed");
+    assert_verify_names_shard(200, "not the one that was indexed");
 }
 
 /* The same bytes at another time: a copy. */
@@ -222,7 +227,7 @@ static void test_other_boundaries_at_the_same_time(void **state) {
     assert_string_equal(error.path, "s00001");
     assert_int_equal(recmap_dataset_get(&record, dataset, 101, &error), RECMAP_STALE);
     recmap_dataset_close(dataset);
-    assert_verify_names_shard(200, "not those that were indexed");
+    assert_verify_names_shard(200, NULL);
     buffer_deinit(&bytes);
 }
 

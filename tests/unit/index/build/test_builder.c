@@ -241,7 +241,7 @@ static void test_parts_that_all_lack_the_id(void **state) {
     assert_string_equal(error.advice,
                         "choose a feature that has values: `recmap schema` lists them");
     assert_int_equal(parts_build("all.rmx", &options, parts, 2, &error), RECMAP_FEATURE);
-    assert_string_equal(error.advice, "did you mean \"x\"?");
+    assert_string_equal(error.advice, "the first record's features: \"x\"");
     assert_int_equal(folder_count(), files);
     parts_append("x.rmx", &options, (const char *const[]){"s00001"}, 0, 1, &(struct rng){1});
 }
