@@ -6,7 +6,7 @@
 
 /* The numbers of an int, a bool or a float, or of a list or tuple of ints and bools, or of floats.
  * `type` is INT64 or FLOAT. It is NONE for all other values: those that are not plain numbers, and
- * those with a number that a feature would change visibly, as `float32_of` in _base/values.py says it.
+ * those with a number that a feature would change visibly, as `float32_of` in _base/values.py says.
  * These have an error, a warning or a conversion, which Python code finds. */
 struct plain_numbers {
     recmap_type type;
