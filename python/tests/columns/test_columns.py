@@ -192,7 +192,6 @@ def test_errors_can_be_collected(tmp_path):
     "features",
     [
         {"x": recmap.FixedLen(0, "int64")},
-        {"x": recmap.FixedLen(-1, "int64")},
         {"x": recmap.FixedLen(2, "int64", default=[1, 2, 3])},
         {"x": recmap.Ragged(int, [])},
         {"x": recmap.Ragged(int, ["splits"])},
