@@ -7,6 +7,7 @@
 
 #include <recmap/feature.h>
 
+#include "base/words/shell_word.h"
 #include "terminal/message.h"
 
 static bool is_lifted(const recmap_index_options *options, const char *name) {
@@ -16,10 +17,11 @@ static bool is_lifted(const recmap_index_options *options, const char *name) {
 }
 
 static int refuse(const char *path, const char *name, const char *other) {
-    char advice[1024], word[WORD_SIZE], index[WORD_SIZE];
+    char advice[1024], word[SHELL_WORD_SIZE], index[SHELL_WORD_SIZE];
     snprintf(advice, sizeof advice,
              "%s; or remove the column first, with `recmap annotate %s --drop %s`", other,
-             shell_word(index, path) ? index : "NAME.rmx", shell_word(word, name) ? word : "NAME");
+             shell_word_write(index, sizeof index, path) ? index : "NAME.rmx",
+             shell_word_write(word, sizeof word, name) ? word : "NAME");
     return message_error(RECMAP_INVALID, path, advice,
                          "the index would lose its annotated column \"%s\"", name);
 }
@@ -40,11 +42,12 @@ struct option_words {
  * written is left out. */
 static void add_words(struct option_words *words, const char *option, const char *name,
                       const char *separator, const char *value) {
-    char text[WORD_SIZE], word[WORD_SIZE];
+    char text[SHELL_WORD_SIZE], word[SHELL_WORD_SIZE];
     size_t room = sizeof words->text - words->size;
     int size =
         snprintf(text, sizeof text, "%s%s%s", name, value ? separator : "", value ? value : "");
-    if (size < 0 || (size_t)size >= sizeof text || !shell_word(word, text)) return;
+    if (size < 0 || (size_t)size >= sizeof text || !shell_word_write(word, sizeof word, text))
+        return;
     size = snprintf(words->text + words->size, room, " %s %s", option, word);
     if (size > 0 && (size_t)size < room) words->size += (size_t)size;
     else words->text[words->size] = 0;

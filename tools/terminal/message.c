@@ -8,24 +8,7 @@
 
 #include <recmap/text.h>
 
-enum { TEXT_SIZE = 8192 };
-
-/* Escapes what must not reach a terminal. What then does not fit is cut. `capacity` is at most
- * TEXT_SIZE. */
-static void make_safe(char *text, size_t capacity) {
-    char safe[TEXT_SIZE];
-    size_t size = 0, read;
-    for (size_t left = strlen(text), i = 0; left; i += read, left -= read) {
-        char escaped[RECMAP_ESCAPE_SIZE];
-        read = recmap_text_escape(escaped, text + i, left);
-        size_t escaped_size = strlen(escaped);
-        if (size + escaped_size >= capacity) break;
-        memcpy(safe + size, escaped, escaped_size);
-        size += escaped_size;
-    }
-    memcpy(text, safe, size);
-    text[size] = 0;
-}
+#include "base/words/printable.h"
 
 void print_readable(FILE *stream, const char *text, size_t size) {
     for (size_t read; size; text += read, size -= read) {
@@ -48,40 +31,13 @@ void print_safe(FILE *stream, const char *text) {
     print_readable(stream, text, strlen(text));
 }
 
-static bool is_plain(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c && strchr("_-./:@%+,=", c));
-}
-
-/* Within single quotes all characters stand for themselves. A single quote ends them, so it is
- * written as '\''. */
-bool shell_word(char word[WORD_SIZE], const char *text) {
-    size_t size = 0, left = strlen(text);
-    const char *quote = left ? "" : "'";
-    for (size_t i = 0; i < left; i++) {
-        bool is_within = ((unsigned char)text[i] & 0xc0) == 0x80; /* of a character */
-        uint32_t character;
-        if (text[i] == '`' ||
-            (!is_within && recmap_text_unprintable(&character, text + i, left - i)))
-            return false;
-        if (!is_plain(text[i])) quote = "'";
-    }
-    size += (size_t)snprintf(word, WORD_SIZE, "%s", quote);
-    for (; *text && size < WORD_SIZE; text++)
-        size +=
-            (size_t)snprintf(word + size, WORD_SIZE - size, *text == '\'' ? "'\\''" : "%c", *text);
-    if (size >= WORD_SIZE) return false;
-    size += (size_t)snprintf(word + size, WORD_SIZE - size, "%s", quote);
-    return size < WORD_SIZE;
-}
-
 void message(const char *format, ...) {
-    char text[TEXT_SIZE];
+    char text[PRINTABLE_MAX];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    make_safe(text, sizeof text);
+    make_printable(text, sizeof text);
     fprintf(stderr, "recmap: %s\n", text);
 }
 
@@ -94,9 +50,9 @@ static void finish_error(recmap_error *error, recmap_status status, const char *
     error->offset = RECMAP_NO_OFFSET;
     snprintf(error->path, sizeof error->path, "%s", path ? path : "");
     snprintf(error->advice, sizeof error->advice, "%s", advice ? advice : "");
-    make_safe(error->message, sizeof error->message);
-    make_safe(error->path, sizeof error->path);
-    make_safe(error->advice, sizeof error->advice);
+    make_printable(error->message, sizeof error->message);
+    make_printable(error->path, sizeof error->path);
+    make_printable(error->advice, sizeof error->advice);
 }
 
 int message_error(recmap_status status, const char *path, const char *advice, const char *format,
@@ -126,7 +82,7 @@ recmap_status message_fail_errno(recmap_error *error, const char *path, const ch
     error->status = RECMAP_IO;
     error->system_errno = system_errno;
     snprintf(error->path, sizeof error->path, "%s", path);
-    make_safe(error->path, sizeof error->path);
+    make_printable(error->path, sizeof error->path);
     snprintf(error->message, sizeof error->message, "cannot %s: %s", action,
              strerror(system_errno));
     const char *advice = "check the path, its permissions and the state of the device";

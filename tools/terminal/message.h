@@ -50,11 +50,4 @@ void print_readable(FILE *stream, const char *text, size_t size);
 /* Prints the fewest digits that give back the same float. False if that fails. */
 bool print_float(FILE *stream, float value);
 
-enum { WORD_SIZE = 320 };
-
-/* Writes text as one word of a POSIX shell, in quotes if it needs them, as the library does in its
- * advice. False if it does not fit, or has characters that messages escape, or backquotes, which
- * they use. */
-bool shell_word(char word[WORD_SIZE], const char *text);
-
 #endif

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/core/printable.h"
 #include "base/core/redact.h"
+#include "base/words/printable.h"
 
 const char *recmap_version(void) {
     return RECMAP_VERSION;

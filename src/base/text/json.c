@@ -10,7 +10,7 @@
 #include "base/core/array.h"
 #include "base/core/bytes.h"
 #include "base/core/error.h"
-#include "base/core/printable.h"
+#include "base/words/printable.h"
 
 void recmap_text_deinit(recmap_text *text) {
     if (!text) return;
@@ -141,7 +141,7 @@ static void put_string(struct json_writer *json, const uint8_t *data, size_t siz
         }
         uint32_t character;
         size_t length = utf8_length(data + i, size - i);
-        bool is_escaped = length > 1 && recmap_text_unprintable(&character, data + i, length);
+        bool is_escaped = length > 1 && text_unprintable(&character, data + i, length);
         if (is_escaped) put_escaped(json, character);
         else if (length > 1) put(json, (const char *)data + i, length);
         else if (length == 1) put_escaped(json, data[i]);

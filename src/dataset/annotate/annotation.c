@@ -12,7 +12,7 @@
 #include "base/core/error.h"
 #include "base/os/process.h"
 #include "base/text/json.h"
-#include "base/text/near_name.h"
+#include "base/words/near_name.h"
 #include "dataset/open/dataset.h"
 
 enum { COLUMNS_MAX = 64, PROGRESS_NS = 50 * 1000 * 1000 };

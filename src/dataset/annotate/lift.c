@@ -3,7 +3,7 @@
 
 #include "base/core/bytes.h"
 #include "base/core/error.h"
-#include "base/text/shell_word.h"
+#include "base/words/shell_word.h"
 #include "dataset/annotate/annotation.h"
 #include "dataset/open/dataset.h"
 #include "index/extract/extract.h"

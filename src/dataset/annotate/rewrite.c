@@ -6,7 +6,7 @@
 
 #include "base/core/bytes.h"
 #include "base/core/error.h"
-#include "base/text/shell_word.h"
+#include "base/words/shell_word.h"
 #include "dataset/annotate/annotation.h"
 #include "dataset/annotate/column_file.h"
 #include "dataset/open/dataset.h"

@@ -6,7 +6,7 @@
 
 #include "base/os/map.h"
 #include "base/text/fields.h"
-#include "base/text/near_name.h"
+#include "base/words/near_name.h"
 #include "dataset/annotate/field.h"
 
 struct table_scratch {

@@ -13,7 +13,7 @@
 
 #include "base/core/array.h"
 #include "base/core/error.h"
-#include "base/text/near_name.h"
+#include "base/words/near_name.h"
 #include "dataset/open/dataset.h"
 #include "dataset/select/filter.h"
 #include "dataset/select/filter_lexer.h"

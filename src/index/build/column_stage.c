@@ -6,7 +6,7 @@
 
 #include "base/core/array.h"
 #include "base/core/error.h"
-#include "base/text/shell_word.h"
+#include "base/words/shell_word.h"
 
 struct column_stage {
     char *name;

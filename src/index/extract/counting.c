@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/core/error.h"
-#include "base/text/shell_word.h"
+#include "base/words/shell_word.h"
 #include "parse/example/step_count.h"
 
 struct counting {

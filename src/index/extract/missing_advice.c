@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text/near_name.h"
-#include "base/text/shell_word.h"
+#include "base/words/near_name.h"
+#include "base/words/shell_word.h"
 #include "parse/example/example.h"
 #include "parse/example/foreign.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/core/error.h"
 #include "base/os/file.h"
-#include "base/text/shell_word.h"
+#include "base/words/shell_word.h"
 #include "format/framing/framing.h"
 #include "format/shards/set_name.h"
 #include "format/shards/shard_source.h"

@@ -8,7 +8,7 @@
 #include "base/core/error.h"
 #include "base/os/process.h"
 #include "base/os/program.h"
-#include "base/text/shell_word.h"
+#include "base/words/shell_word.h"
 #include "storage/protocol/process_reply.h"
 
 #define TIMEOUT_NS ((uint64_t)TIMEOUT_S * 1000000000)

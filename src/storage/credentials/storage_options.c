@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "base/core/error.h"
-#include "base/text/near_name.h"
+#include "base/words/near_name.h"
 #include "storage/credentials/profile_files.h"
 #include "storage/protocol/profile.h"
 

@@ -1,4 +1,4 @@
-#include "base/text/near_name.h"
+#include "base/words/near_name.h"
 
 static char lower(char c) {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;

@@ -1,10 +1,10 @@
-#include "base/text/shell_word.h"
+#include "base/words/shell_word.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <recmap/text.h>
+#include "base/words/printable.h"
 
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                             "_-./:@%+,=";
@@ -12,7 +12,7 @@ static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXY
 /* The second and later bytes of a character are not control characters. */
 static bool starts_unprintable(uint32_t *character, const char *text, size_t size) {
     bool is_within = ((unsigned char)*text & 0xc0) == 0x80;
-    return !is_within && recmap_text_unprintable(character, text, size);
+    return !is_within && text_unprintable(character, text, size);
 }
 
 static bool is_writable(const char *text) {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/text/shell_word.h"
+#include "base/words/shell_word.h"
 
 static void check(const char *text, const char *expected) {
     char word[SHELL_WORD_SIZE];

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/text/near_name.h"
+#include "base/words/near_name.h"
 
 static size_t distance(const char *a, const char *b) {
     size_t there = near_name_distance(a, strlen(a), b, strlen(b));

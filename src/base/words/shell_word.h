@@ -1,6 +1,6 @@
 /* Words of commands: of those that messages advise, and of those that are run. */
-#ifndef RECMAP_BASE_TEXT_SHELL_WORD_H
-#define RECMAP_BASE_TEXT_SHELL_WORD_H
+#ifndef RECMAP_BASE_WORDS_SHELL_WORD_H
+#define RECMAP_BASE_WORDS_SHELL_WORD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* How near two names are, to find what a misspelt name may mean. Pure. */
-#ifndef RECMAP_BASE_TEXT_NEAR_NAME_H
-#define RECMAP_BASE_TEXT_NEAR_NAME_H
+#ifndef RECMAP_BASE_WORDS_NEAR_NAME_H
+#define RECMAP_BASE_WORDS_NEAR_NAME_H
 
 #include <stddef.h>
 #include <stdint.h>

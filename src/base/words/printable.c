@@ -1,4 +1,4 @@
-#include "base/core/printable.h"
+#include "base/words/printable.h"
 
 #include <assert.h>
 #include <stdbool.h>
@@ -50,7 +50,7 @@ static bool may_be_unprintable(uint8_t first) {
 }
 
 /* Bytes from 0x80 to 0x9f that are not UTF-8 are control characters to some terminals. */
-size_t recmap_text_unprintable(uint32_t *character, const void *text, size_t size) {
+size_t text_unprintable(uint32_t *character, const void *text, size_t size) {
     const uint8_t *data = text;
     if (!size) return 0;
     *character = data[0];
@@ -71,9 +71,9 @@ static void write_code(char escaped[RECMAP_ESCAPE_SIZE], uint32_t character) {
     else snprintf(escaped, RECMAP_ESCAPE_SIZE, "\\x%02x", code);
 }
 
-size_t recmap_text_escape(char escaped[RECMAP_ESCAPE_SIZE], const void *text, size_t size) {
+size_t text_escape(char escaped[RECMAP_ESCAPE_SIZE], const void *text, size_t size) {
     uint32_t character;
-    size_t length = recmap_text_unprintable(&character, text, size);
+    size_t length = text_unprintable(&character, text, size);
     escaped[0] = 0;
     if (!size) return 0;
     if (!length) {
@@ -99,7 +99,7 @@ void make_printable(char *text, size_t capacity) {
     memcpy(original, text, left);
     for (const char *next = original; left;) {
         char escaped[RECMAP_ESCAPE_SIZE];
-        size_t length = recmap_text_escape(escaped, next, left), added = strlen(escaped);
+        size_t length = text_escape(escaped, next, left), added = strlen(escaped);
         if (size + added >= capacity) break;
         memcpy(text + size, escaped, added);
         size += added;
