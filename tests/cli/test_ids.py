@@ -17,6 +17,17 @@ class Ids(CliTest):
             "find", "a.rmx", "id-4", "id-3", "id-4", out="id-4\t4\nid-3\t3\nid-3\t6\nid-4\t4\n"
         )
 
+    def test_copies_of_records_that_lack_the_id_are_written(self):
+        self.write("a", tfrecord([*EXAMPLES, example(x=1), example(x=2)]))
+        self.run_recmap("index", "a", "--id", "id")
+        count = len(EXAMPLES)
+        got = self.run_recmap("get", "a.rmx", str(count), "-o", "one.tfrecord")
+        cut = self.run_recmap("cat", "a.rmx", "--from", str(count), "-o", "s@2.tfrecord")
+        self.assertEqual((got.status, cut.status), (0, 0), (got.err, cut.err))
+        for index, records in ("one.rmx", 1), ("s.rmx", 2):
+            info = json.loads(self.run_recmap("info", "--json", index).out)
+            self.assertEqual((info["records"], info["ids"]), (records, "id"))
+
     def test_integer_ids(self):
         ids = [-5, 0, 7, 2**63 - 1, -(2**63), 7]
         self.write("a", tfrecord([example(key=i) for i in ids]))

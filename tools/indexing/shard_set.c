@@ -199,6 +199,7 @@ static recmap_status build_index(recmap_index_summary *summary, const struct set
     options.progress = progress_bar_report;
     options.progress_context = &progress;
     options.guard = 1;
+    options.is_part = 1; /* the chosen records may lack the id that others of the source have */
     recmap_status status = inherited_borrow(&inherited, &options, source, error);
     if (status == RECMAP_OK) status = build(summary, writer, &options, error);
     progress_bar_clear(&progress);

@@ -85,6 +85,7 @@ def warn_of_indexing(
     arguments: Collection[str],
     index: str | None,
     contents: Collection[str],
+    reading: Collection[str],
     *,
     is_index: bool,
     is_built: bool,
@@ -96,6 +97,7 @@ def warn_of_indexing(
         arguments: those of `INDEXING` that were given, by their names of today.
         index: the path of the index, if the caller gave it.
         contents: the arguments that were given and say what the index contains.
+        reading: the arguments that were given and say what is read, and how.
         is_index: the source is an index.
         is_built: the index exists.
     """
@@ -103,8 +105,11 @@ def warn_of_indexing(
         return
     words, it = [f"{name}=..." for name in arguments], "it" if len(arguments) == 1 else "them"
     place = [] if index is None else [repr(index)]
-    build = _call("recmap.index", "shards", *place, *(f"{name}=..." for name in contents), *words)
-    reopen = _call("recmap.open", "shards", *(f"index={text}" for text in place))
+    kept = [f"{name}=..." for name in reading]
+    build = _call(
+        "recmap.index", "shards", *place, *kept, *(f"{name}=..." for name in contents), *words
+    )
+    reopen = _call("recmap.open", "shards", *(f"index={text}" for text in place), *kept)
     if is_index:
         advice = f"and this is one: leave {it} out"
     elif is_built:

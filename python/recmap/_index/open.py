@@ -216,6 +216,7 @@ def open_with(
     old = [name for name in INDEXING if name in building]
     memory_limit = building.pop("memory_limit", None)
     names, selection = names_of(source), None
+    has_storage = storage is not None
     reading, storage = reading_of(access), storage_of(storage)
     if _is_selection(names):
         selection = names[0]
@@ -269,12 +270,26 @@ def open_with(
     if is_index:
         dataset = _open_index(opening, indexing, rebuild=rebuild)
         check_ids(dataset, indexing)
-        warn_of_indexing(old, None, (), is_index=True, is_built=True)
+        warn_of_indexing(old, None, (), (), is_index=True, is_built=True)
         return dataset if selection is None else _view_of(selection, dataset)
     is_built = os.path.lexists(opening.path) and not rebuild
-    contents = [name for name, has in (("id", id), ("lift", lift), ("count", count)) if has]
-    path = None if index is None else os.fspath(index)
-    warn_of_indexing(old, path, contents, is_index=False, is_built=is_built)
+    bad = building.get("on_bad_record", "error") != "error"
+    contents = {"id": id, "lift": lift, "count": count, "on_bad_record": bad}
+    source_of = {
+        "split": split,
+        "sets": sets != "error",
+        "framing": framing != "auto",
+        "access": access != "map",
+        "storage": has_storage,
+    }
+    warn_of_indexing(
+        old,
+        None if index is None else os.fspath(index),
+        [name for name, is_given in contents.items() if is_given],
+        [name for name, is_given in source_of.items() if is_given],
+        is_index=False,
+        is_built=is_built,
+    )
     if is_built:
         is_list = len(names) > 1 or names[0].startswith("@")
         dataset = _open_or_append(opening, indexing, paths, is_list=is_list)

@@ -108,7 +108,9 @@ def test_missing_feature_is_named(copied_digits):
     assert '`lift={"weight": DEFAULT}`' in str(raised.value)
     with pytest.raises(recmap.FeatureError) as raised:
         recmap.open(copied_digits, lift=["lable"])
-    assert raised.value.advice == 'the record\'s features: "label", "id", "image"'
+    assert raised.value.advice == (
+        'did you mean "label"? the record\'s features: "label", "id", "image"'
+    )
     opened = recmap.open(copied_digits)
     with pytest.raises(recmap.Error) as raised:
         opened.find("digit-00001")

@@ -121,7 +121,7 @@ def test_arguments_of_indexing(tmp_path):
     named = {"index": tmp_path / "a.rmx", "lift": ["label"], "threads": 1, "compression": "none"}
     named |= {"memory_limit": "64MiB", "missing": "null", "on_corrupt": "skip"}
     given = "compression=..., memory_limit=..., missing_values=..., progress=..., threads=..."
-    build = f"recmap.index(shards, {str(named['index'])!r}, lift=..., {given})"
+    build = f"recmap.index(shards, {str(named['index'])!r}, lift=..., on_bad_record=..., {given})"
     record = lambda *progress: calls.append(progress)  # noqa: E731
     words = "on_bad_record=", f"once: {build}. Then open the shards without them: recmap.open("
     ds = renamed(lambda: recmap.open(DIGITS, **named, progress=record), *words)
@@ -132,6 +132,13 @@ def test_arguments_of_indexing(tmp_path):
     leave = "open(missing_values=...) is about building an index, which exists: leave it out. To"
     renamed(lambda: recmap.open(DIGITS, **missing), leave)
     renamed(lambda: recmap.open(DIGITS, progress=None, index=tmp_path / "b.rmx"), "without it")
+    (tmp_path / "a.txt").write_text("a\nb\n")
+    lines = {"framing": "lines", "access": "read", "threads": 2}
+    for advice in (
+        "once: recmap.index(shards, framing=..., access=..., threads=...). Then",
+        "To build one again: recmap.index(shards, framing=..., access=..., threads=...)",
+    ):
+        renamed(lambda: recmap.open(tmp_path / "a.txt", **lines), advice)
     ds[:3].save(tmp_path / "a.rmv")
     trusted = recmap.Reading(allow_absolute_paths=True)
     for source in ds.index_path, tmp_path / "a.rmv":
