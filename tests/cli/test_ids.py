@@ -26,7 +26,7 @@ class Ids(CliTest):
         self.assertEqual((got.status, cut.status), (0, 0), (got.err, cut.err))
         for index, records in ("one.rmx", 1), ("s.rmx", 2):
             info = json.loads(self.run_recmap("info", "--json", index).out)
-            self.assertEqual((info["records"], info["ids"]), (records, "id"))
+            self.assertEqual((info["records"], info["ids"]["name"]), (records, "id"))
 
     def test_integer_ids(self):
         ids = [-5, 0, 7, 2**63 - 1, -(2**63), 7]
