@@ -5,10 +5,10 @@
 #include <recmap/status.h>
 #include <recmap/warning.h>
 
+#include "base/words/near_name.h"
 #include "commands/commands.h"
 #include "output/output.h"
 #include "terminal/message.h"
-#include "terminal/suggest.h"
 
 static const struct command *const commands[] = {
     &cmd_index,      &cmd_info,     &cmd_report, &cmd_view,   &cmd_schema, &cmd_get,
@@ -44,11 +44,13 @@ static int list_commands(void) {
 }
 
 static int unknown_word(const char *word) {
-    const char *names[COMMAND_COUNT + 2] = {"--help", "--version"};
-    for (size_t i = 0; i < COMMAND_COUNT; i++) names[i + 2] = commands[i]->name;
-    const char *name = suggest_name(word, strlen(word), names, COMMAND_COUNT + 2);
+    struct near_name near = NEAR_NAME_INIT;
+    near_name_offer(&near, word, strlen(word), "--help", strlen("--help"));
+    near_name_offer(&near, word, strlen(word), "--version", strlen("--version"));
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        near_name_offer(&near, word, strlen(word), commands[i]->name, strlen(commands[i]->name));
     char advice[64] = "try 'recmap --help'";
-    if (name) snprintf(advice, sizeof advice, "did you mean 'recmap %s'?", name);
+    if (near.name) snprintf(advice, sizeof advice, "did you mean 'recmap %s'?", near.name);
     return message_error(RECMAP_INVALID, NULL, advice, "unknown %s '%s'",
                          word[0] == '-' ? "option" : "command", word);
 }

@@ -809,7 +809,8 @@ class Errors(Annotated):
         header = "s.csv: line 1: the header has no field"
         for fields, name, absent, advice in (
             ("id,scores", "s", "s", "the first line names the fields"),
-            ("id,Scroe,score2", "score", "score", 'did you mean "score2"?'),
+            ("id,scores,Scroes", "score", "score", 'did you mean "scores"?'),
+            ("id,sroces,Scroe", "score", "score", 'did you mean "Scroe"?'),
             ('"id","my score"', "my scor", "my scor", 'did you mean "my score"?'),
             ("ID,score", "score", "id", 'rename the field "ID" to "id"'),
         ):

@@ -190,7 +190,7 @@ class Ids(CliTest):
         record = example(id="a", label=1, image=b"x", weight=1.0, Labels=2)
         everything = '"Labels", "id", "image", "label", "weight"'
         for name, listed in {
-            "lable": '"Labels", "label", "id", "image", "weight"',
+            "lable": '"label", "Labels", "id", "image", "weight"',
             "labels": '"Labels", "label", "id", "image", "weight"',
             "wieght": '"weight", "Labels", "id", "image", "label"',
         }.items():

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "terminal/suggest.h"
+#include "base/words/near_name.h"
 
 void feature_names_add(struct feature_names *names, const recmap_example_part *part) {
     if (part->kind == RECMAP_EXAMPLE_PART_STEP || names->count == FEATURE_NAMES_MAX ||
@@ -14,7 +14,8 @@ void feature_names_add(struct feature_names *names, const recmap_example_part *p
 }
 
 const char *feature_names_suggest(const struct feature_names *names, const char *word) {
-    const char *list[FEATURE_NAMES_MAX];
-    for (size_t i = 0; i < names->count; i++) list[i] = names->names[i];
-    return suggest_name(word, strlen(word), list, names->count);
+    struct near_name near = NEAR_NAME_INIT;
+    for (size_t i = 0; i < names->count; i++)
+        near_name_offer(&near, word, strlen(word), names->names[i], strlen(names->names[i]));
+    return near.name;
 }

@@ -8,9 +8,9 @@
 
 #include <recmap/framing.h>
 
+#include "base/words/near_name.h"
 #include "terminal/message.h"
 #include "terminal/renamed.h"
-#include "terminal/suggest.h"
 
 static void add_option(struct args *args, size_t index, const struct option_row *row) {
     int has_argument = row->argument ? required_argument : no_argument;
@@ -72,16 +72,15 @@ static bool names_option(const struct args *args, const char *word) {
 }
 
 static int unknown_option(const struct args *args, const char *word) {
-    const char *names[ARGS_OPTIONS_MAX];
-    size_t count = 0;
-    for (; args->table[count].name; count++) names[count] = args->table[count].name;
-    const char *name = NULL;
-    if (!strncmp(word, "--", 2))
-        name = suggest_name(word + 2, strcspn(word + 2, "="), names, count);
-    if (!name) return args_usage_error(args, "unknown option '%s'", word);
+    struct near_name near = NEAR_NAME_INIT;
+    size_t size = strcspn(word, "=");
+    for (size_t i = 0; args->table[i].name && !strncmp(word, "--", 2); i++)
+        near_name_offer(&near, word + 2, size - 2, args->table[i].name,
+                        strlen(args->table[i].name));
+    if (!near.name) return args_usage_error(args, "unknown option '%s'", word);
     char advice[128];
     snprintf(advice, sizeof advice, "did you mean '--%s'? 'recmap %s --help' lists the options",
-             name, args->command->name);
+             near.name, args->command->name);
     return message_error(RECMAP_INVALID, args->command->name, advice, "unknown option '%s'", word);
 }
 

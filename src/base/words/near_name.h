@@ -8,10 +8,10 @@
 /* Longer names are near no name. */
 enum { NEAR_NAME_MAX = 64 };
 
-/* The number of bytes to insert, remove or replace to make one name the other, ignoring the case of
- * ASCII letters. SIZE_MAX if the names probably do not mean the same: from 2 bytes on one byte may
- * differ, from 5 bytes on two (two swapped letters count as two), and from 9 bytes on every third.
- */
+/* The number of bytes to insert, remove or replace, and of neighbours to swap, to make one name the
+ * other, ignoring the case of ASCII letters. SIZE_MAX if the names probably do not mean the same:
+ * from 2 bytes on one change is allowed, from 5 bytes on two, and from 9 bytes on one for each
+ * three bytes. */
 size_t near_name_distance(const char *a, size_t a_size, const char *b, size_t b_size);
 
 /* The nearest of the names offered so far; its `name` is NULL if none is near. */

@@ -30,7 +30,8 @@ static void test_distances(void **state) {
     assert_int_equal(distance("label", "xlabel"), 1);
     assert_int_equal(distance("label", "lbel"), 1);
     assert_int_equal(distance("label", "lobel"), 1);
-    assert_int_equal(distance("label", "lable"), 2);
+    assert_int_equal(distance("label", "lable"), 1);
+    assert_int_equal(distance("LABEL", "alble"), 2);
     assert_int_equal(distance("kittenkitten", "sittingkitten"), 3);
     assert_int_equal(distance("a[", "a{"), 1); /* not letters */
 }
@@ -51,6 +52,7 @@ static void test_near_names(void **state) {
     assert_true(are_near("label", "lable"));
     assert_true(are_near("label", "labels"));
     assert_false(are_near("image", "images/encoded"));
+    assert_true(are_near("info", "ifno"));
     assert_true(are_near("id", "ids"));
     assert_false(are_near("id", "label"));
     assert_false(are_near("weight", "label"));
