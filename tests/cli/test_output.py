@@ -99,6 +99,11 @@ class Formats(CliTest):
         err = f"recmap: s3://b/x: cannot create the file: {advice}"
         self.check("cat", "a.rmx", "-o", "s3://b/x", status=4, err=err)
         self.check("report", "a.rmx", "-o", "s3://b/x", status=4, err=err)
+        err = (
+            "recmap: d/s3://x: cannot create the file: No such file or directory\n"
+            "  check the path, its permissions and the state of the device\n"
+        )
+        self.check("cat", "a.rmx", "-o", "d/s3://x", status=4, err=err)
 
     def test_a_schema_of_other_records(self):
         result = self.run_recmap("schema", "a.rmx", "--json")

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/core/redact.h"
+#include "base/words/url_prefix.h"
 #include "fuzz/fuzz.h"
 #include "storage/remote/address.h"
 

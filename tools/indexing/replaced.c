@@ -8,6 +8,7 @@
 #include <recmap/feature.h>
 
 #include "base/words/shell_word.h"
+#include "base/words/url_prefix.h"
 #include "terminal/message.h"
 
 static bool is_lifted(const recmap_index_options *options, const char *name) {
@@ -125,7 +126,7 @@ static int open_replaced(recmap_dataset **dataset, const char *path,
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset_options opening = *dataset_options;
     *dataset = NULL;
-    if (strstr(path, "://")) return 0;
+    if (url_is_url(path)) return 0;
     opening.allow_absolute_paths = opening.allow_urls = opening.allow_missing_shards = 1;
     recmap_status status = recmap_dataset_open(dataset, path, &opening, &error);
     return status == RECMAP_OK ? 0 : refuse_unreadable(path, &error);

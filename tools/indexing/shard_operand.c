@@ -8,6 +8,7 @@
 #include <recmap/index.h>
 #include <recmap/shards.h>
 
+#include "base/words/url_prefix.h"
 #include "indexing/missing_shards.h"
 #include "output/same_file.h"
 #include "terminal/interrupt.h"
@@ -37,7 +38,7 @@ static bool is_index(const char *path) {
 bool shard_operand_is_named(const struct args *args) {
     const char *path = args->operands[0];
     struct stat file;
-    if (strstr(path, "://")) return !is_index_name(path);
+    if (url_is_url(path)) return !is_index_name(path);
     if (stat(path, &file)) return strpbrk(path, "*?[@") && !is_index_name(path);
     if (S_ISDIR(file.st_mode)) return true;
     return S_ISREG(file.st_mode) && !is_index_name(path) && !is_index(path);
@@ -173,7 +174,7 @@ static bool lacks(const struct source *source, size_t i) {
     const char *path = recmap_shards_path(source->shards, i);
     struct stat file;
     if (!source->ends || !source->ends[i]) return true;
-    return !strstr(path, "://") && !stat(path, &file) && (uint64_t)file.st_size >= source->ends[i];
+    return !url_is_url(path) && !stat(path, &file) && (uint64_t)file.st_size >= source->ends[i];
 }
 
 static bool is_complete(const struct source *source) {

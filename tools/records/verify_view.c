@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words/url_prefix.h"
 #include "report/characters.h"
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
@@ -64,7 +65,7 @@ static void print_damage(const recmap_error *error) {
  * store that fails in any other way than that it does not have the object. */
 static bool is_damage(const recmap_error *error) {
     if (error->status == RECMAP_CORRUPT || error->status == RECMAP_STALE) return true;
-    bool is_remote = strstr(error->path, "://");
+    bool is_remote = url_is_url(error->path);
     return error->status == RECMAP_IO && (!is_remote || error->system_errno == ENOENT);
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words/url_prefix.h"
 #include "records/sample.h"
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
@@ -20,7 +21,7 @@ struct reading {
 
 bool record_error_is_local(const recmap_error *error) {
     if (error->status == RECMAP_CANCELLED || error->status == RECMAP_NO_MEMORY) return false;
-    return error->status != RECMAP_IO || !strstr(error->path, "://");
+    return error->status != RECMAP_IO || !url_is_url(error->path);
 }
 
 static uint64_t number_at(const struct reading *reading, uint64_t index) {

@@ -9,6 +9,7 @@
 #include <recmap/framing.h>
 
 #include "base/words/near_name.h"
+#include "base/words/url_prefix.h"
 #include "terminal/message.h"
 #include "terminal/renamed.h"
 
@@ -303,7 +304,7 @@ int args_open(recmap_dataset **dataset, const struct args *args) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset_options options = args->dataset_options;
     /* An index that is in a remote store has no business with files of this machine. */
-    if (strstr(args->operands[0], "://")) options.allow_absolute_paths = 0;
+    if (url_is_url(args->operands[0])) options.allow_absolute_paths = 0;
     if (recmap_dataset_open(dataset, args->operands[0], &options, &error) != RECMAP_OK)
         return recmap_error_print(&error, stderr);
     return 0;

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._base.errors import CorruptRecordError, Error, StaleIndexError
 from .._display.progress import Progress, shown
+from .._options.options import is_url
 
 if TYPE_CHECKING:
     from .records import Records
@@ -58,7 +59,7 @@ def verify_records(view: Records, progress: Progress) -> dict[str, Any]:
 def _is_out_of_reach(error: Error) -> bool:
     """Returns true if a store, the network or the credentials failed, so that nothing is known
     about the records. A missing object is damage."""
-    is_remote = error.path is not None and "://" in error.path
+    is_remote = error.path is not None and is_url(error.path)
     return is_remote and isinstance(error, OSError) and not isinstance(error, FileNotFoundError)
 
 

@@ -9,6 +9,7 @@
 
 #include "base/core/redact.h"
 #include "base/words/printable.h"
+#include "base/words/url_prefix.h"
 
 const char *recmap_version(void) {
     return RECMAP_VERSION;
@@ -69,8 +70,8 @@ recmap_status fail_memory(recmap_error *error) {
 static const char *errno_advice(int system_errno, const char *path) {
     switch (system_errno) {
     case ENOENT:
-        return strstr(path, "://") ? "a URL cannot be used here: name a local file"
-                                   : "check the path; relative paths start at the current folder";
+        return url_is_url(path) ? "a URL cannot be used here: name a local file"
+                                : "check the path; relative paths start at the current folder";
     case EACCES:
     case EPERM: return "check the owner and the permissions of the file and of its folders";
     case ENOSPC:

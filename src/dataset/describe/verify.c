@@ -13,10 +13,10 @@
 #include "base/core/sort.h"
 #include "base/os/process.h"
 #include "base/text/json.h"
+#include "base/words/url_prefix.h"
 #include "dataset/describe/damage_json.h"
 #include "dataset/open/concat.h"
 #include "index/scan/scan.h"
-#include "storage/protocol/url.h"
 
 enum {
     PROGRESS_NS = 50 * 1000 * 1000,

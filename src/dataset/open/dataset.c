@@ -9,11 +9,11 @@
 #include "base/core/plural.h"
 #include "base/os/map.h"
 #include "base/os/memory.h"
+#include "base/words/url_prefix.h"
 #include "dataset/open/concat.h"
 #include "dataset/open/direct_support.h"
 #include "dataset/open/remote_index.h"
 #include "dataset/open/row_caches.h"
-#include "storage/protocol/url.h"
 
 static void fill_info(recmap_dataset *dataset) {
     const struct manifest *manifest = index_manifest(dataset->index);

@@ -8,8 +8,8 @@
 #include "base/core/error.h"
 #include "base/core/redact.h"
 #include "base/os/file.h"
+#include "base/words/url_prefix.h"
 #include "format/shards/shard_name.h"
-#include "storage/protocol/url.h"
 
 /* Shards that are looked for when the data set is opened, at most; one if the first is there. */
 enum { PRESENCE_SAMPLES = 16 };

@@ -9,11 +9,11 @@
 #include "base/core/bytes.h"
 #include "base/core/error.h"
 #include "base/os/file.h"
+#include "base/words/url_prefix.h"
 #include "dataset/open/dataset.h"
 #include "dataset/select/roaring.h"
 #include "format/shards/shard_name.h"
 #include "index/tables/identity.h"
-#include "storage/protocol/url.h"
 
 enum {
     VERSION = 1,

@@ -6,9 +6,9 @@
 
 #include "base/core/error.h"
 #include "base/os/file.h"
+#include "base/words/url_prefix.h"
 #include "format/shards/shard_name.h"
 #include "format/shards/shard_sets.h"
-#include "storage/protocol/url.h"
 
 /* The name of an index without .rmx, which the caller frees. NULL: the shards have none. The index
  * is in a folder whose path are the first bytes of the first shard's path: `folder_size`, set to

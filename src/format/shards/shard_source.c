@@ -1,7 +1,7 @@
 #include "format/shards/shard_source.h"
 
 #include "base/core/error.h"
-#include "storage/protocol/url.h"
+#include "base/words/url_prefix.h"
 
 bool shard_name_is_absolute(const char *name) {
     return name[0] == '/' || url_is_url(name);

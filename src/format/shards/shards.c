@@ -14,13 +14,13 @@
 #include "base/os/file.h"
 #include "base/os/list.h"
 #include "base/text/natural.h"
+#include "base/words/url_prefix.h"
 #include "format/shards/index_name.h"
 #include "format/shards/set_choice.h"
 #include "format/shards/set_name.h"
 #include "format/shards/shard_name.h"
 #include "format/shards/shard_source.h"
 #include "format/shards/sift.h"
-#include "storage/protocol/url.h"
 #include "storage/remote/signed_urls.h"
 
 /* A larger file is not a list file. */
@@ -480,13 +480,13 @@ static recmap_status fail_unknown(recmap_error *error, const char *name, unsigne
 }
 
 static bool is_folder_url(const char *name) {
-    const char *rest = strstr(name, "://") + 3;
+    const char *rest = name + url_prefix_size(name);
     return !strchr(rest, '/') || name[strlen(name) - 1] == '/';
 }
 
 /* Returns true if the URL has wildcards. The brackets of an IPv6 address are none. */
 static bool is_url_pattern(const char *name) {
-    const char *rest = strstr(name, "://") + 3;
+    const char *rest = name + url_prefix_size(name);
     size_t size = *rest == '[' ? strcspn(rest, "]/") : 0;
     bool is_address = size && rest[size] == ']' && strchr(":/", rest[size + 1]);
     return strpbrk(is_address ? rest + size : rest, "*?[") != NULL;

@@ -9,12 +9,12 @@
 #include "base/core/plural.h"
 #include "base/os/file.h"
 #include "base/os/path_pattern.h"
+#include "base/words/url_prefix.h"
 #include "format/deflate/compression.h"
 #include "format/framing/tar.h"
 #include "format/shards/left_out.h"
 #include "format/shards/shard_name.h"
 #include "format/shards/shard_source.h"
-#include "storage/protocol/url.h"
 
 /* Files of unknown names that are read, at most, to learn what a folder holds. */
 enum { CONTENTS_MAX = 16, START_SIZE = 512 };

@@ -13,6 +13,7 @@
 #include "base/os/lock_file.h"
 #include "base/os/map.h"
 #include "base/os/process.h"
+#include "base/words/url_prefix.h"
 #include "format/shards/framings.h"
 #include "index/build/named_shards.h"
 #include "index/build/options.h"
@@ -25,7 +26,6 @@
 #include "index/scan/scan.h"
 #include "index/scan/side_index.h"
 #include "index/tables/index.h"
-#include "storage/protocol/url.h"
 #include "storage/remote/remote.h"
 
 enum {

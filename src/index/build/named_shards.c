@@ -7,10 +7,10 @@
 #include "base/core/interrupt.h"
 #include "base/core/sort.h"
 #include "base/os/file.h"
+#include "base/words/url_prefix.h"
 #include "index/build/replay.h"
 #include "index/tables/grown.h"
 #include "index/tables/rebuild_advice.h"
-#include "storage/protocol/url.h"
 
 enum { NAME_WORK = 256 /* for the interrupt, in bytes: copying a name */ };
 

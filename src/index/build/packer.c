@@ -9,12 +9,12 @@
 #include "base/core/error.h"
 #include "base/core/interrupt.h"
 #include "base/os/file.h"
+#include "base/words/url_prefix.h"
 #include "index/build/column_stage.h"
 #include "index/build/count_stage.h"
 #include "index/build/idsort.h"
 #include "index/tables/manifest.h"
 #include "index/tables/offsets.h"
-#include "storage/protocol/url.h"
 
 enum { RECORD_WORK = 32 /* for the interrupt, in bytes */ };
 

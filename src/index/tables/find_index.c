@@ -8,10 +8,10 @@
 #include "base/core/error.h"
 #include "base/core/interrupt.h"
 #include "base/os/file.h"
+#include "base/words/url_prefix.h"
 #include "format/shards/index_name.h"
 #include "format/shards/shard_source.h"
 #include "index/tables/index.h"
-#include "storage/protocol/url.h"
 
 enum { PATH_SIZE = 4096, PATH_WORK = 4 << 10 /* for the interrupt, in bytes */ };
 

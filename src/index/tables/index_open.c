@@ -8,11 +8,11 @@
 #include "base/core/bytes.h"
 #include "base/core/error.h"
 #include "base/os/file.h"
+#include "base/words/url_prefix.h"
 #include "format/shards/framings.h"
 #include "format/shards/shard_name.h"
 #include "format/shards/shard_source.h"
 #include "index/tables/index_file.h"
-#include "storage/protocol/url.h"
 
 static recmap_status check_decoded(const struct index_file *index, enum decode_verdict verdict,
                                    const char *what, recmap_error *error) {

@@ -3,6 +3,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/words/url_prefix.h"
+
 static const struct {
     const char *prefix;
     enum url_scheme scheme;
@@ -13,15 +15,6 @@ static const struct {
 
 static bool is_alphanumeric(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
-static size_t scheme_size(const char *name) {
-    size_t size = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789");
-    return size && !strncmp(name + size, "://", 3) ? size + 3 : 0;
-}
-
-bool url_is_url(const char *name) {
-    return scheme_size(name) != 0;
 }
 
 bool url_has_listing(enum url_scheme scheme) {
@@ -119,7 +112,7 @@ static bool find_scheme(enum url_scheme *scheme, const char *text) {
 }
 
 const char *url_parse(struct url *url, const char *text) {
-    size_t prefix_size = scheme_size(text);
+    size_t prefix_size = url_prefix_size(text);
     struct url parsed;
     if (url_is_hadoop(text)) return "recmap reads hdfs:// and webhdfs:// in Python only";
     if (!prefix_size || !find_scheme(&parsed.scheme, text))
@@ -139,7 +132,7 @@ const char *url_parse(struct url *url, const char *text) {
 }
 
 const char *url_parse_any(struct url *url, const char *text) {
-    size_t prefix_size = scheme_size(text);
+    size_t prefix_size = url_prefix_size(text);
     const char *host = text + prefix_size;
     if (!prefix_size) return "it has no scheme";
     if (strlen(text) > URL_MAX) return "it is longer than 4096 bytes";

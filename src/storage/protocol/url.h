@@ -21,10 +21,6 @@ struct url {
     const char *key; /* what follows the slash after the host; HTTP: still percent-encoded */
 };
 
-/* Returns true if the name looks like a URL: lower-case letters and digits, then "://". Of any
- * scheme, so that an unknown one is reported as such. */
-bool url_is_url(const char *name);
-
 /* Returns NULL, or why the text is not a URL that recmap reads. */
 const char *url_parse(struct url *url, const char *text);
 

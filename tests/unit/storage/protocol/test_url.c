@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/words/url_prefix.h"
 #include "storage/protocol/url.h"
 
 static void check_url(const char *text, enum url_scheme scheme, const char *host, const char *key) {
