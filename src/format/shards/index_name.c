@@ -116,10 +116,11 @@ static recmap_status format_stem(char **stem, struct path_part name, const char 
 static recmap_status make_shard_stem(char **stem, const struct set_label *label,
                                      recmap_error *error) {
     const struct set_member *member = &label->member;
+    const char *start = member->path + member->stem_size;
     char number[32] = "";
     if (label->kind == SET_NUMBERED && member->count > 1)
-        snprintf(number, sizeof number, "%s%0*u-of-%0*u", label->name.size ? "-" : "",
-                 member->number_digits, member->number, member->digits, member->count);
+        snprintf(number, sizeof number, "%s%.*s", label->name.size ? "-" : "",
+                 (int)(member->end - member->hash_size - start), start);
     return format_stem(stem, label->name, number, label->type, label->compression, error);
 }
 
