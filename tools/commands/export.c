@@ -32,8 +32,7 @@ static recmap_status find_idx_path(char **path, const recmap_dataset *dataset, u
     RETURN_IF_FAILED(recmap_dataset_shard_path(shard, sizeof shard, dataset, shard_index, error));
     int size = folder ? asprintf(path, "%s/%s.idx", folder, base_name(shard))
                       : asprintf(path, "%s.idx", shard);
-    return size < 0 ? message_fail(error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory")
-                    : RECMAP_OK;
+    return size < 0 ? message_fail_memory(error) : RECMAP_OK;
 }
 
 /* Returns the malloc'ed real path of the folder of `path`, or NULL with errno. */
@@ -111,7 +110,7 @@ static recmap_status list_parts(struct parts *parts, const recmap_dataset *datas
                                 int (*compare)(const void *a, const void *b), recmap_error *error) {
     parts->count = recmap_dataset_get_info(dataset)->shard_count;
     parts->parts = calloc(parts->count + 1, sizeof *parts->parts);
-    if (!parts->parts) return message_fail(error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    if (!parts->parts) return message_fail_memory(error);
     for (size_t i = 0; i < parts->count; i++) {
         recmap_shard_info shard;
         RETURN_IF_FAILED(recmap_dataset_get_shard(&shard, dataset, i, error));

@@ -50,7 +50,7 @@ static recmap_status choose(struct view *view, const struct sample_job *job, rec
                             "cannot sample %" PRIu64 " records: there are %" PRIu64, job->size,
                             view->count);
     uint64_t *numbers = malloc((size_t)(job->size + 1) * sizeof *numbers);
-    if (!numbers) return message_fail(error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    if (!numbers) return message_fail_memory(error);
     recmap_status status = RECMAP_OK;
     if (job->size) status = draw(numbers, job->size, view->count, job->seed, error);
     for (uint64_t i = 0; status == RECMAP_OK && i < job->size; i++)

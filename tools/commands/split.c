@@ -58,16 +58,12 @@ static int parse_parts(struct split_job *job) {
     return args_usage_error(&job->args, "the shares must add up to 1");
 }
 
-static recmap_status fail_memory(recmap_error *error) {
-    return message_fail(error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
-}
-
 /* Copies the numbers of the items in the part. */
 static recmap_status take_part(struct view *part, const struct view *view,
                                const struct split_job *job, size_t index, const uint64_t *id_hashes,
                                recmap_error *error) {
     uint64_t *numbers = malloc((size_t)(view->count + 1) * sizeof *numbers), count = 0;
-    if (!numbers) return fail_memory(error);
+    if (!numbers) return message_fail_memory(error);
     for (uint64_t i = 0; i < view->count; i++) {
         uint64_t number = view_number(view, i);
         uint64_t hash = id_hashes ? id_hashes[number] : RECMAP_NO_ID_HASH;
@@ -113,7 +109,7 @@ static recmap_status save_part(const struct view *view, const struct split_job *
     recmap_status status = take_part(&part, view, job, index, id_hashes, error);
     if (status != RECMAP_OK) return status;
     char *path = part_path(job, index);
-    status = path ? view_output_save(&part, path, view->count, error) : fail_memory(error);
+    status = path ? view_output_save(&part, path, view->count, error) : message_fail_memory(error);
     free(path);
     free(part.chosen);
     return status;
@@ -125,7 +121,7 @@ static recmap_status save_parts(const struct view *view, const struct split_job 
     recmap_status status = RECMAP_OK;
     if (recmap_dataset_get_info(view->dataset)->id_name) {
         id_hashes = malloc((size_t)(recmap_dataset_count(view->dataset) + 1) * sizeof *id_hashes);
-        if (!id_hashes) return fail_memory(error);
+        if (!id_hashes) return message_fail_memory(error);
         status = recmap_dataset_read_id_hashes(id_hashes, view->dataset, error);
     }
     for (size_t i = 0; status == RECMAP_OK && i < job->part_count; i++)

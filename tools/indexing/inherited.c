@@ -1,17 +1,9 @@
 #include "indexing/inherited.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "terminal/message.h"
-
-static recmap_status fail_memory(recmap_error *error) {
-    *error = (recmap_error)RECMAP_ERROR_INIT;
-    error->status = RECMAP_NO_MEMORY;
-    snprintf(error->message, sizeof error->message, "out of memory");
-    return RECMAP_NO_MEMORY;
-}
 
 static recmap_status inherit_columns(struct inherited *inherited, recmap_index_options *options,
                                      recmap_error *error) {
@@ -19,7 +11,7 @@ static recmap_status inherit_columns(struct inherited *inherited, recmap_index_o
     /* Column 0 is the length, which every index has. */
     if (count < 2) return RECMAP_OK;
     inherited->lifts = calloc(count - 1, sizeof *inherited->lifts);
-    if (!inherited->lifts) return fail_memory(error);
+    if (!inherited->lifts) return message_fail_memory(error);
     for (size_t i = 1; i < count; i++) {
         recmap_lifted_column column;
         RETURN_IF_FAILED(recmap_dataset_get_lifted_column(&column, inherited->dataset, i, error));
@@ -35,7 +27,7 @@ static recmap_status inherit_counts(struct inherited *inherited, recmap_index_op
     size_t count = recmap_dataset_get_info(dataset)->counted_feature_count;
     if (!count) return RECMAP_OK;
     inherited->counted_features = calloc(count, sizeof *inherited->counted_features);
-    if (!inherited->counted_features) return fail_memory(error);
+    if (!inherited->counted_features) return message_fail_memory(error);
     for (size_t i = 0; i < count; i++) {
         RETURN_IF_FAILED(
             recmap_dataset_get_counted_feature(&inherited->counted_features[i], dataset, i, error));

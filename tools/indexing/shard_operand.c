@@ -161,7 +161,7 @@ static recmap_status compare(struct source *source, recmap_error *error) {
     free(source->ends);
     source->known = source->next = 0;
     source->ends = calloc(recmap_shards_count(source->shards), sizeof *source->ends);
-    if (!source->ends) return message_fail(error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    if (!source->ends) return message_fail_memory(error);
     recmap_status status = RECMAP_OK;
     for (uint64_t i = 0; status == RECMAP_OK && i < entry_count; i++)
         status = compare_entry(source, i, error);
@@ -281,8 +281,7 @@ int shard_operand_open(recmap_dataset **dataset, char **path, const struct args 
     recmap_status status = find_index(&source, &error);
     recmap_shards_destroy(source.shards);
     free(source.ends);
-    if (status == RECMAP_OK && !(*path = strdup(source.path)))
-        status = message_fail(&error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    if (status == RECMAP_OK && !(*path = strdup(source.path))) status = message_fail_memory(&error);
     if (status != RECMAP_OK) {
         recmap_dataset_close(source.dataset);
         return interrupt_finish(recmap_error_print(&error, stderr));

@@ -89,10 +89,6 @@ static const char *shard_path(const struct set_writer *writer, unsigned i) {
     return recmap_shards_path(writer->shards, i);
 }
 
-static recmap_status fail_memory(recmap_error *error) {
-    return message_fail(error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
-}
-
 static recmap_status check_is_new(const char *path, recmap_error *error) {
     struct stat file;
     if (lstat(path, &file)) return RECMAP_OK;
@@ -166,7 +162,7 @@ static recmap_status write_shards(struct set_writer *writer, const struct view *
 static recmap_status remove_leftovers(const struct set_writer *writer, recmap_error *error) {
     unsigned count = shard_count(writer);
     const char **paths = calloc(count, sizeof *paths);
-    if (!paths) return fail_memory(error);
+    if (!paths) return message_fail_memory(error);
     for (unsigned i = 0; i < count; i++) paths[i] = shard_path(writer, i);
     recmap_writer_remove_leftovers(paths, count);
     free(paths);
@@ -269,7 +265,7 @@ static recmap_status prepare(struct set_writer *writer, const char *path, const 
     RETURN_IF_FAILED(restrict_files(path, view, error));
     if (!carried_columns_exist(view->dataset)) return RECMAP_OK;
     writer->numbers = malloc((size_t)(writer->record_count + 1) * sizeof *writer->numbers);
-    return writer->numbers ? RECMAP_OK : fail_memory(error);
+    return writer->numbers ? RECMAP_OK : message_fail_memory(error);
 }
 
 static recmap_status write_set(struct set_writer *writer, const struct view *view,

@@ -59,10 +59,6 @@ void view_choose(struct view *view, uint64_t *numbers, uint64_t count) {
     view->count = count;
 }
 
-static recmap_status fail_memory(recmap_error *error) {
-    return message_fail(error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
-}
-
 /* Sets a bit for each record of the data set that matches. */
 static recmap_status match_records(uint64_t *bits, recmap_filter *filter, uint64_t record_count,
                                    recmap_error *error) {
@@ -88,7 +84,7 @@ static recmap_status keep_items(struct view *view, const uint64_t *bits, recmap_
     uint64_t kept = 0;
     for (uint64_t i = 0; i < view->count; i++) kept += has_bit(bits, view_number(view, i));
     uint64_t *numbers = malloc((size_t)(kept + 1) * sizeof *numbers);
-    if (!numbers) return fail_memory(error);
+    if (!numbers) return message_fail_memory(error);
     kept = 0;
     for (uint64_t i = 0; i < view->count; i++)
         if (has_bit(bits, view_number(view, i))) numbers[kept++] = view_number(view, i);
@@ -107,7 +103,7 @@ static recmap_status match(uint64_t **bits, const struct view *view, const char 
         recmap_filter_create(&filter, view->dataset, expression, strlen(expression), error);
     if (status != RECMAP_OK) return status;
     *bits = calloc((size_t)(record_count / 64 + 1), sizeof **bits);
-    status = *bits ? match_records(*bits, filter, record_count, error) : fail_memory(error);
+    status = *bits ? match_records(*bits, filter, record_count, error) : message_fail_memory(error);
     recmap_filter_destroy(filter);
     return status;
 }
@@ -132,7 +128,7 @@ static int compare_positions(const void *a, const void *b, void *context) {
 
 static recmap_status sort_positions(struct view *view, recmap_error *error) {
     view->sorted = malloc((size_t)(view->count + 1) * sizeof *view->sorted);
-    if (!view->sorted) return fail_memory(error);
+    if (!view->sorted) return message_fail_memory(error);
     for (uint64_t i = 0; i < view->count; i++) view->sorted[i] = i;
     qsort_r(view->sorted, (size_t)view->count, sizeof *view->sorted, compare_positions, view);
     return RECMAP_OK;

@@ -123,7 +123,7 @@ static uint64_t *copy_numbers(const struct view *view) {
 recmap_status view_output_save(const struct view *view, const char *path, uint64_t total,
                                recmap_error *error) {
     uint64_t *numbers = copy_numbers(view);
-    if (!numbers) return message_fail(error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    if (!numbers) return message_fail_memory(error);
     recmap_selection *selection = NULL;
     recmap_status status =
         recmap_selection_create(&selection, view->dataset, numbers, (size_t)view->count, error);

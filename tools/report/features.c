@@ -8,13 +8,9 @@
 
 enum { FEATURES_MAX = 256, VALUES_OF_RECORD_MAX = 8 };
 
-static recmap_status fail_memory(recmap_error *error) {
-    return message_fail(error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
-}
-
 recmap_status record_features_init(struct record_features *features, recmap_error *error) {
     *features = (struct record_features){.items = calloc(FEATURES_MAX, sizeof *features->items)};
-    if (!features->items) return fail_memory(error);
+    if (!features->items) return message_fail_memory(error);
     return recmap_schema_create(&features->schema, error);
 }
 
@@ -101,14 +97,14 @@ static recmap_status visit_part(const recmap_example_part *part, void *context) 
     bool is_full;
     struct feature_values *item = find_or_add(visit->features, part, &is_full);
     if (is_full) return RECMAP_OK;
-    if (!item) return fail_memory(visit->error);
+    if (!item) return message_fail_memory(visit->error);
     bool has_count = part->kind == RECMAP_EXAMPLE_PART_LIST ||
                      (part->kind == RECMAP_EXAMPLE_PART_FEATURE && part->type != RECMAP_TYPE_NONE);
     struct sampled_value count = {RECMAP_TYPE_INT64, 0, {.int64 = (int64_t)part->count}};
     bool is_added = !has_count || value_sample_add(&item->counts, &count);
     if (is_added && part->kind != RECMAP_EXAMPLE_PART_LIST && part->type != RECMAP_TYPE_NONE)
         is_added = add_values(item, part);
-    return is_added ? RECMAP_OK : fail_memory(visit->error);
+    return is_added ? RECMAP_OK : message_fail_memory(visit->error);
 }
 
 recmap_status record_features_add(struct record_features *features, const recmap_record *record,
@@ -118,5 +114,5 @@ recmap_status record_features_add(struct record_features *features, const recmap
     RETURN_IF_FAILED(recmap_schema_add(features->schema, record->data, record->size, error));
     recmap_status status =
         recmap_example_visit(visit_part, &visit, record->data, record->size, &found);
-    return status == RECMAP_NO_MEMORY ? fail_memory(error) : RECMAP_OK;
+    return status == RECMAP_NO_MEMORY ? message_fail_memory(error) : RECMAP_OK;
 }

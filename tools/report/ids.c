@@ -90,8 +90,7 @@ recmap_status repeated_ids_find(struct repeated_ids *ids, const struct view *vie
     recmap_status status = RECMAP_OK;
     if (hashes) status = recmap_dataset_read_id_hashes(hashes, view->dataset, error);
     if (hashes && status == RECMAP_OK) sorted = sort_hashes(view, hashes);
-    if (status == RECMAP_OK && !sorted)
-        status = message_fail(error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    if (status == RECMAP_OK && !sorted) status = message_fail_memory(error);
     if (status == RECMAP_OK) {
         size_t repeated_count = keep_repeated(sorted, view->count, &ids->count);
         status = find_candidates(ids, view, hashes, sorted, repeated_count, error);

@@ -175,8 +175,7 @@ static recmap_status write_content(struct record_page *page, const recmap_record
     recmap_status status =
         recmap_example_visit(learn_shape, page, record->data, record->size, &found);
     if (status == RECMAP_OK) status = write_example(page, record, &found);
-    if (status == RECMAP_NO_MEMORY)
-        return message_fail(error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    if (status == RECMAP_NO_MEMORY) return message_fail_memory(error);
     if (page->features) return RECMAP_OK;
     if (record->size) write_bytes(page, record->data, record->size);
     else html_put(page->html, "<i>empty</i>");

@@ -174,7 +174,7 @@ static void write_unreadable(struct html *html, const struct record_sample *samp
 static recmap_status write_listed(struct html *html, recmap_dataset *dataset, uint64_t count,
                                   recmap_error *error) {
     struct plot_span *spans = malloc(SPANS_MAX * sizeof *spans);
-    if (!spans) return message_fail(error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    if (!spans) return message_fail_memory(error);
     recmap_status status = write_strips(html, dataset, count, spans, error);
     if (status == RECMAP_OK) status = write_damage_rows(html, dataset, count, error);
     free(spans);

@@ -63,7 +63,7 @@ recmap_status record_sizes_init(struct record_sizes *sizes, const struct view *v
                                 recmap_error *error) {
     uint64_t sample = view->count < SAMPLE_MAX ? view->count : SAMPLE_MAX;
     *sizes = (struct record_sizes){.sizes = malloc((size_t)(sample + 1) * sizeof(uint64_t))};
-    if (!sizes->sizes) return message_fail(error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    if (!sizes->sizes) return message_fail_memory(error);
     RETURN_IF_FAILED(read_sizes(sizes, view, sample, error));
     qsort(sizes->sizes, (size_t)sizes->count, sizeof *sizes->sizes, compare_sizes);
     return RECMAP_OK;

@@ -77,6 +77,10 @@ recmap_status message_fail(recmap_error *error, recmap_status status, const char
     return status;
 }
 
+recmap_status message_fail_memory(recmap_error *error) {
+    return message_fail(error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+}
+
 recmap_status message_fail_errno(recmap_error *error, const char *path, const char *action) {
     int system_errno = errno;
     *error = (recmap_error)RECMAP_ERROR_INIT;

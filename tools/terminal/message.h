@@ -30,6 +30,9 @@ recmap_status message_fail(recmap_error *error, recmap_status status, const char
                            const char *advice, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
+/* Sets `error` for a failed allocation. Returns the status. */
+recmap_status message_fail_memory(recmap_error *error);
+
 /* Sets `error` for a system call on `path` that failed with errno. Returns the status. */
 recmap_status message_fail_errno(recmap_error *error, const char *path, const char *action);
 

@@ -15,7 +15,7 @@ recmap_status match_set_init(struct match_set *set, uint64_t capacity, recmap_er
     set->words = calloc((size_t)(capacity / 64 + 1), sizeof *set->words);
     set->sums = calloc((size_t)(capacity / GROUP_ITEMS + 1), sizeof *set->sums);
     if (set->words && set->sums) return RECMAP_OK;
-    return message_fail(error, RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    return message_fail_memory(error);
 }
 
 void match_set_deinit(struct match_set *set) {
