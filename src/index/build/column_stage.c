@@ -120,21 +120,6 @@ static recmap_status check_value(struct column_stage *stage, const recmap_value 
     return RECMAP_FEATURE;
 }
 
-static uint64_t append_word(struct column_stage *stage, const recmap_value *value) {
-    switch (value->type) {
-    case RECMAP_TYPE_INT64:
-    case RECMAP_TYPE_FLOAT:
-    case RECMAP_TYPE_FLOAT64: return column_word(value);
-    case RECMAP_TYPE_BYTES:
-        if (value->as.bytes.size)
-            memcpy(stage->bytes + stage->bytes_size, value->as.bytes.data, value->as.bytes.size);
-        stage->bytes_size += value->as.bytes.size;
-        break;
-    case RECMAP_TYPE_NONE: break;
-    }
-    return stage->bytes_size; /* a missing value is empty: ends ascend without gaps */
-}
-
 recmap_status column_stage_add(struct column_stage *stage, const recmap_value *value,
                                const char *advice, recmap_error *error) {
     recmap_value wide = {.type = RECMAP_TYPE_FLOAT64};
@@ -148,7 +133,7 @@ recmap_status column_stage_add(struct column_stage *stage, const recmap_value *v
                        1))
         return fail_memory(error);
     stage->missing[stage->count] = value->type == RECMAP_TYPE_NONE;
-    stage->words[stage->count] = append_word(stage, value);
+    stage->words[stage->count] = column_append(stage->bytes, &stage->bytes_size, value);
     stage->count++;
     return RECMAP_OK;
 }

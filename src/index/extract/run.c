@@ -95,25 +95,6 @@ static bool reserve_value(struct run_column *column, size_t count, size_t more_b
                          1);
 }
 
-static uint64_t word_of(struct run_column *column, const recmap_value *value) {
-    switch (value->type) {
-    case RECMAP_TYPE_INT64:
-    case RECMAP_TYPE_FLOAT:
-    case RECMAP_TYPE_FLOAT64: return column_word(value);
-    case RECMAP_TYPE_BYTES:
-        if (value->as.bytes.size)
-            memcpy(column->bytes + column->bytes_size, value->as.bytes.data, value->as.bytes.size);
-        column->bytes_size += value->as.bytes.size;
-        return column->bytes_size;
-    case RECMAP_TYPE_NONE: break;
-    }
-    /* A missing value is stored as empty bytes, so that ends ascend without gaps. Before the first
-     * typed value the column may still turn out to hold bytes. */
-    return column->type == RECMAP_TYPE_BYTES || column->type == RECMAP_TYPE_NONE
-               ? column->bytes_size
-               : 0;
-}
-
 enum run_verdict run_set_column(struct record_run *run, size_t column_index,
                                 const recmap_value *value) {
     struct run_column *column = &run->columns[column_index];
@@ -128,7 +109,7 @@ enum run_verdict run_set_column(struct record_run *run, size_t column_index,
         column->type = value->type;
         column->first_typed = run->count - 1;
     }
-    column->words[run->count - 1] = word_of(column, value);
+    column->words[run->count - 1] = column_append(column->bytes, &column->bytes_size, value);
     column->missing[run->count - 1] = value->type == RECMAP_TYPE_NONE;
     return RUN_OK;
 }

@@ -26,6 +26,14 @@ uint64_t column_word(const recmap_value *number) {
     return word;
 }
 
+uint64_t column_append(uint8_t *bytes, size_t *bytes_size, const recmap_value *value) {
+    if (value->type != RECMAP_TYPE_BYTES && value->type != RECMAP_TYPE_NONE)
+        return column_word(value);
+    size_t size = value->type == RECMAP_TYPE_BYTES ? value->as.bytes.size : 0;
+    if (size) memcpy(bytes + *bytes_size, value->as.bytes.data, size);
+    return *bytes_size += size;
+}
+
 recmap_value column_number(recmap_type type, uint64_t word) {
     recmap_value number = {.type = type};
     uint32_t bits = (uint32_t)word;

@@ -54,6 +54,11 @@ uint8_t *column_pack(size_t *size, const struct column_values *values);
 uint64_t column_word(const recmap_value *number);
 recmap_value column_number(recmap_type type, uint64_t word);
 
+/* Returns the word of a value: a number's, or where bytes end in those of the column, to which they
+ * are appended. A missing value is empty, so that ends ascend without gaps: of a column that has no
+ * typed value yet, the next one may be bytes. There must be room for the bytes. */
+uint64_t column_append(uint8_t *bytes, size_t *bytes_size, const recmap_value *value);
+
 /* The lowest format version of an index with this packed chunk: 4 if it is of type float64, else 2
  * if it has flags, else 1. */
 uint32_t column_format_version(const uint8_t *bytes, size_t size);
