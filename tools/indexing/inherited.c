@@ -1,7 +1,6 @@
 #include "indexing/inherited.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "terminal/message.h"
 

@@ -1,6 +1,7 @@
 #include "index/tables/index.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/core/bytes.h"
 #include "base/core/error.h"
@@ -56,6 +57,17 @@ static size_t records_in_chunk(const struct index_file *index, size_t chunk_inde
     return (size_t)min_u64(left, (uint64_t)1 << shift);
 }
 
+/* Stores a chunk for all threads. Two threads may open the same chunk at the same time; the first
+ * one to take the lock stores its result, and both results are equal. */
+static void publish(_Atomic bool *is_open, void *place, const void *chunk, size_t size) {
+    process_lock();
+    if (!*is_open) {
+        memcpy(place, chunk, size);
+        atomic_store_explicit(is_open, true, memory_order_release);
+    }
+    process_unlock();
+}
+
 static recmap_status open_offsets(struct index_file *index, size_t chunk_index,
                                   recmap_error *error) {
     const struct store_value *value;
@@ -65,12 +77,7 @@ static recmap_status open_offsets(struct index_file *index, size_t chunk_index,
     if (!offsets_open(&chunk, value->data, value->size,
                       records_in_chunk(index, chunk_index, OFFSETS_CHUNK_SHIFT)))
         return index_fail(index, error, "a chunk of offsets is malformed");
-    process_lock();
-    if (!lazy->is_open) {
-        lazy->chunk = chunk;
-        atomic_store_explicit(&lazy->is_open, true, memory_order_release);
-    }
-    process_unlock();
+    publish(&lazy->is_open, &lazy->chunk, &chunk, sizeof chunk);
     return RECMAP_OK;
 }
 
@@ -317,8 +324,7 @@ static bool chunk_fits(const struct column_chunk *chunk, const struct manifest_c
     return chunk->null_count || column->default_value;
 }
 
-/* Verifies and opens a chunk of a column. Two threads may do so at the same time; the first one to
- * take the lock stores its result, and both results are equal. */
+/* Verifies and opens a chunk of a column. */
 static recmap_status open_column(struct index_file *index, size_t value_index, size_t chunk_index,
                                  size_t column, recmap_error *error) {
     const struct store_value *value;
@@ -330,12 +336,7 @@ static recmap_status open_column(struct index_file *index, size_t value_index, s
         column_format_version(value->data, value->size) > index->manifest.format_version)
         return index_fail(index, error, "a chunk of a column is malformed");
     struct lazy_column *lazy = &index->columns[value_index];
-    process_lock();
-    if (!lazy->is_open) {
-        lazy->chunk = chunk;
-        atomic_store_explicit(&lazy->is_open, true, memory_order_release);
-    }
-    process_unlock();
+    publish(&lazy->is_open, &lazy->chunk, &chunk, sizeof chunk);
     return RECMAP_OK;
 }
 
@@ -354,7 +355,7 @@ recmap_value index_column_default(const struct index_file *index, size_t column)
     return index->defaults[column];
 }
 
-/* Verifies and opens a chunk of counts, in the way of open_column. */
+/* Verifies and opens a chunk of counts. */
 static recmap_status open_counts(struct index_file *index, size_t value_index, size_t chunk_index,
                                  recmap_error *error) {
     const struct store_value *value;
@@ -364,12 +365,7 @@ static recmap_status open_counts(struct index_file *index, size_t value_index, s
                           records_in_chunk(index, chunk_index, COUNT_CHUNK_SHIFT)))
         return index_fail(index, error, "a chunk of element counts is malformed");
     struct lazy_counts *lazy = &index->counts[value_index];
-    process_lock();
-    if (!lazy->is_open) {
-        lazy->chunk = chunk;
-        atomic_store_explicit(&lazy->is_open, true, memory_order_release);
-    }
-    process_unlock();
+    publish(&lazy->is_open, &lazy->chunk, &chunk, sizeof chunk);
     return RECMAP_OK;
 }
 
