@@ -1,6 +1,7 @@
 #include "indexing/inherited.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "terminal/message.h"
 
