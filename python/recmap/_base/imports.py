@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import os
-import threading
+from _thread import RLock, get_ident  # without the rest of `threading`, which takes a moment
 from types import ModuleType
 
 __all__ = ["import_framework", "import_library", "import_module", "is_installed"]
@@ -18,19 +18,19 @@ __all__ = ["import_framework", "import_library", "import_module", "is_installed"
 # module that this thread is importing.
 _WAIT = 30.0
 
-_lock = threading.RLock()
+_lock = RLock()
 _forking: dict[int, int] = {}  # threads that fork: how often each has taken the lock for it
 _process = os.getpid()
 
 
 def _before_fork() -> None:
-    thread = threading.get_ident()
+    thread = get_ident()
     if _forking.get(thread) != 0:  # 0: it could not be taken just now
         _forking[thread] = _forking.get(thread, 0) + _lock.acquire(timeout=_WAIT)
 
 
 def _after_fork() -> None:
-    for _ in range(_forking.pop(threading.get_ident(), 0)):
+    for _ in range(_forking.pop(get_ident(), 0)):
         _lock.release()
 
 
@@ -39,11 +39,11 @@ def _after_fork_in_child() -> None:
     if _process == os.getpid():
         return
     _process = os.getpid()
-    is_held = _forking.get(threading.get_ident(), 0) > 0
+    is_held = _forking.get(get_ident(), 0) > 0
     _after_fork()
     _forking.clear()
     if not is_held:  # the thread that may hold it does not exist here
-        _lock = threading.RLock()
+        _lock = RLock()
 
 
 def _watch_forks() -> None:
