@@ -114,7 +114,7 @@ def storage_of(storage: Storage | None) -> Storage:
     if storage is not None and not isinstance(storage, Storage):
         kind = type(storage).__name__  # the value may be a secret
         raise TypeError(f"storage must be recmap.Storage(options=...), not {kind}")
-    return storage or Storage()
+    return storage or _DEFAULTS
 
 
 def created_storage(storage: Storage, names: Iterable[str | None] = ()) -> Any:
@@ -170,3 +170,6 @@ def _parse_size(text: str) -> int:
     number, unit, binary = match.groups()
     power = " kMGT".index((unit or " ").replace("K", "k"))
     return int(number) * math.prod([1024 if binary else 1000] * power)
+
+
+_DEFAULTS = Storage()
