@@ -106,7 +106,8 @@ class OpenOptions:
             cache_size=size_of(storage.cache_size),
             allow_missing_shards=reading.allow_missing_shards,
         )
-        if storage.allow_urls and not is_url(self.shards or self.path):
+        may_have_urls = storage.allow_urls or storage.options
+        if may_have_urls and not is_url(self.shards or self.path):
             # Opening an index requests no shard: a library that fails prevents nothing yet.
             add_found_credentials(created, storage, handle.schemes(), fails=False)
         return handle
