@@ -134,8 +134,8 @@ recmap_index_builder_create(recmap_index_builder **builder, const char *path,
 
 /* Appends a shard file to the queue. Nothing is read before finish. Of a shard that
  * an index that was added has already, only the records that follow those of the index are added,
- * if there are any: they get the next numbers, after all records of the index. Errors: NO_MEMORY.
- */
+ * if there are any: they get the next numbers, after all records of the index. If the shard changed
+ * otherwise, finishing is the error STALE. Errors: NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_index_builder_add_shard(
     recmap_index_builder *builder, const char *path, recmap_error *error);
 

@@ -1,6 +1,7 @@
 """recmap index --append: what it gives, and how appends wait for each other."""
 
 import fcntl
+import gzip
 import os
 import re
 import shlex
@@ -75,6 +76,31 @@ class Appending(CliTest):
             b"s-0: record 0 at byte 0: the shard changed since it was indexed", result.err
         )
         self.assertIn(b"write new records to new shards", result.err)
+
+    def test_a_shard_that_was_rewritten(self):
+        """Its size is that of the indexed one."""
+        for end, wrap in (("", bytes), (".gz", lambda data: gzip.compress(data, 0, mtime=0))):
+            with self.subTest(end):
+                name = f"d/b{end}"
+                self.write(f"d/a{end}", wrap(shard("1", "2")))
+                self.write(name, wrap(shard("3", "4")))
+                self.index("-o", "x.rmx", f"d/a{end}", name)
+                before = self.read("x.rmx")
+                os.utime(self.path(name), (1, 1))
+                self.index("--append", "-o", "x.rmx", f"d/a{end}", name)
+                self.assertEqual(self.read("x.rmx"), before)
+                self.write(name, wrap(shard("5", "6")))
+                for words in ([name], ["s-0", name]):
+                    result = self.run_recmap("index", "--append", "-o", "x.rmx", *words)
+                    self.assertEqual(result.status, 3)
+                    self.assertIn(
+                        f"{name}: record 2 at byte 0: the shard changed since it was indexed: its "
+                        "content differs",
+                        result.err.decode(),
+                    )
+                    advised = re.search(r"`(.*)`", result.err.decode())[1].split()
+                    self.assertEqual(advised[-1], "index" if len(words) > 1 else name)
+                self.assertEqual(self.read("x.rmx"), before)
 
     def test_many_shards_are_appended_at_once(self):
         """The index is written once for all of them."""

@@ -136,6 +136,80 @@ class ShardSources(CliTest):
         self.write("list", b"x/a\nx/c\nx/b\n")
         self.check("cat", "@list", out=b"acb", err=INDEXED.format("x/x.rmx", 3))
 
+    def test_several_names_of_one_file(self):
+        """Each is a shard, whichever the index has."""
+        for link, folder in ((os.link, "hard"), (os.symlink, "soft")):
+            for name in "ac":
+                self.write(f"blobs/{name}", tfrecord([name.encode()]))
+            os.mkdir(self.path(folder))
+            for name in "abc":
+                link(self.path(f"blobs/{name.replace('b', 'c')}"), self.path(f"{folder}/{name}"))
+            path = f"{folder}/{folder}.rmx"
+            self.index("-o", path, f"{folder}/a", f"{folder}/c")
+            note = (
+                f"recmap: {path}: the records of {folder}/b follow those of all other shards, "
+                "because the index had shards after it\n"
+            )
+            self.check("cat", folder, out=b"acc", err=INDEXED.format(path, 3) + note)
+            self.check("cat", folder, out=b"acc")
+            listed = self.run_recmap("info", "--shards", path).out.decode()
+            self.assertRegex(listed, r"(?s)\ba\b.*\bc\b.*\bb\b")
+
+    def test_an_index_that_names_what_links_lead_to(self):
+        for name in "abc":
+            self.write(f"blobs/{name}", tfrecord([name.encode()]))
+        os.mkdir(self.path("x"))
+        for name in "abc":
+            os.symlink(f"../blobs/{name}", self.path(f"x/{name}"))
+        self.index("-o", "x/x.rmx", "blobs/a", "blobs/c")
+        self.assertEqual(self.run_recmap("cat", "x").out, b"acb")
+        with open(self.path("blobs/a"), "ab") as file:
+            file.write(tfrecord([b"A"]))
+        self.check("cat", "x", out=b"acbA", err=INDEXED.format("x/x.rmx", 4))
+        os.remove(self.path("x/b"))
+        self.index("-o", "x/x.rmx", "blobs/a", "x/c")
+        os.symlink("../blobs/c", self.path("x/b"))
+        self.assertEqual(self.run_recmap("cat", "x").out, b"aAcc")
+        self.check("cat", "x", out=b"aAcc")
+
+    def test_a_shard_that_is_listed_twice(self):
+        self.write("x/a", tfrecord([b"a"]))
+        self.write("list", b"x/a\n")
+        self.run_recmap("info", "@list")
+        for other in ("x/a", "x/./a"):
+            self.write("list", f"x/a\n{other}\n".encode())
+            shutil.copy(self.path("x/a.rmx"), self.path("x/x.rmx"))
+            result = self.run_recmap("cat", "@list")
+            self.assertEqual(result.status, 2, result.err)
+            self.assertIn(b"the shard is named twice", result.err)
+
+    def test_a_rewritten_shard_beside_a_new_one(self):
+        """The index would be newer than the rewritten shard."""
+        for name in "ac":
+            self.write(f"x/{name}", tfrecord([name.encode()]))
+        self.numbers("x", err=INDEXED.format("x/x.rmx", 2))
+        before = self.read("x/x.rmx")
+        self.write("x/c", tfrecord([b"d"]))
+        self.write("x/b", tfrecord([b"b"]))
+        result = self.run_recmap("cat", "x")
+        self.assertEqual((result.out, result.status), (b"", 3))
+        self.assertIn(b"x/c: record 1 at byte 0: the shard changed since it was", result.err)
+        self.assertEqual(self.read("x/x.rmx"), before)
+
+    def test_a_missing_shard(self):
+        self.numbers("d", err=INDEXED.format("d/digits.rmx", 1797))
+        shutil.move(self.path(f"d/{NAMES[1]}"), self.path("elsewhere"))
+        self.check(
+            *("cat", "d"),
+            status=3,
+            err=(
+                "recmap: d/digits.rmx: the index has 4 shards, but only 3 were given; the first "
+                f"that is missing is d/{NAMES[1]}\n"
+                "  restore it, or name it too. To continue without its records, build another "
+                "index with `recmap index -o NAME.rmx`, and name that\n"
+            ),
+        )
+
     def test_an_empty_shard_is_not_appended_again(self):
         self.write("x/a", b"")
         self.write("x/b", tfrecord([b"b", b"c"]))
@@ -166,6 +240,18 @@ class ShardSources(CliTest):
         index = NAMES[0].replace(".tfrecord", ".rmx")
         self.assertEqual((result.status, result.err.decode()), (0, INDEXED.format(index, 449)))
         self.assertEqual(self.numbers(urls[0]), 449)
+        self.assertEqual(self.run_recmap("index", "--append", "-o", index, *urls[:2]).status, 0)
+        before = self.read(index)
+        self.assertEqual(self.run_recmap("index", "--append", "-o", index, *urls[:2]).status, 0)
+        self.assertEqual(self.read(index), before)
+        shutil.copy(self.path(f"served/train/{NAMES[1]}"), self.path("kept"))
+        for other in NAMES[2], NAMES[3]:
+            shutil.copy(self.path(f"served/train/{other}"), self.path(f"served/train/{NAMES[1]}"))
+            changed = self.run_recmap("index", "--append", "-o", index, *urls[:2])
+            self.assertEqual(changed.status, 3)
+            self.assertIn(b"it is another version of the object", changed.err)
+        self.assertEqual(self.read(index), before)
+        shutil.move(self.path("kept"), self.path(f"served/train/{NAMES[1]}"))
         os.remove(self.path(index))
         server.signature = "X-Amz-Signature=HIDDEN"
         self.write("list", "".join(f"{url}?{server.signature}\n" for url in urls).encode())

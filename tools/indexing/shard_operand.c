@@ -46,6 +46,13 @@ bool shard_operand_is_named(const struct args *args) {
 
 /* ---- Its index. */
 
+/* What the index has of a shard. */
+struct listed_shard {
+    char *name;     /* the path of the shard in the index; NULL: the index lacks the shard */
+    uint64_t first; /* the number of its first entry */
+    uint64_t end;   /* the byte of the shard at which its last entry ends */
+};
+
 /* The shards that an operand stands for, and the index at their default path. */
 struct source {
     const struct args *args;
@@ -53,9 +60,10 @@ struct source {
     recmap_shards *shards;
     char path[PATH_SIZE];
     recmap_dataset *dataset;
-    uint64_t *ends; /* 1 + the byte up to which the index has each shard; 0: it lacks the shard */
-    size_t known;   /* how many shards the index has */
-    size_t next;    /* the shard after that of the entry that was compared last */
+    struct listed_shard *listed; /* one for each shard; NULL: there is no index */
+    size_t known;                /* how many shards the index has */
+    uint64_t missing; /* how many entries of the index are of shards that are not there */
+    size_t next;      /* the shard after that of the entry that was compared last */
 };
 
 /* The library's advice names options of `recmap index`. */
@@ -106,6 +114,21 @@ static recmap_status fail_other(const struct source *source, const char *shard,
                         "the index is of other shards: one is %.1000s", shard);
 }
 
+/* Some entries of the index are of shards that are not there. */
+static recmap_status fail_missing(const struct source *source, const char *shard,
+                                  recmap_error *error) {
+    uint64_t indexed = recmap_dataset_get_info(source->dataset)->file_count;
+    size_t given = recmap_shards_count(source->shards);
+    if (!source->known || indexed <= given) return fail_other(source, shard, error);
+    return message_fail(error, RECMAP_STALE, source->path,
+                        "restore it, or name it too. To continue without its records, build "
+                        "another index with `recmap index -o NAME.rmx`, and name that",
+                        "the index has %" PRIu64
+                        " shards, but only %zu %s given; the first that is "
+                        "missing is %.1000s",
+                        indexed, given, given == 1 ? "was" : "were", shard);
+}
+
 static recmap_status fail_order(const struct source *source, const char *shard,
                                 recmap_error *error) {
     return message_fail(error, RECMAP_STALE, source->path,
@@ -115,19 +138,41 @@ static recmap_status fail_order(const struct source *source, const char *shard,
                         shard);
 }
 
-static bool is_shard(const struct source *source, size_t i, const char *path) {
-    const char *shard = recmap_shards_path(source->shards, i);
-    struct stat file;
-    return !strcmp(shard, path) || (!stat(shard, &file) && same_file(path, &file));
+static size_t folder_size(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* The shard that an entry of the index is of, or the number of shards. Entries mostly have the
- * order of the shards, but what was appended to a shard, or between two, follows all others. */
-static size_t find_shard(const struct source *source, const char *path) {
+static bool same_folder(const char *a, const char *b) {
+    char folder_a[PATH_SIZE], folder_b[PATH_SIZE];
+    struct stat stat_a;
+    snprintf(folder_a, sizeof folder_a, "%.*s.", (int)folder_size(a), a);
+    snprintf(folder_b, sizeof folder_b, "%.*s.", (int)folder_size(b), b);
+    return !stat(folder_a, &stat_a) && same_file(folder_b, &stat_a);
+}
+
+/* Returns true if the paths name one entry of a folder: a file or a link. */
+static bool same_entry(const char *a, const char *b) {
+    if (!strcmp(a, b)) return true;
+    return !url_is_url(a) && !strcmp(a + folder_size(a), b + folder_size(b)) && same_folder(a, b);
+}
+
+static bool same_target(const char *a, const char *b) {
+    struct stat stat_a;
+    return !stat(a, &stat_a) && same_file(b, &stat_a);
+}
+
+/* Finds the shard of an entry of the index, or returns the number of shards. Entries mostly have
+ * the order of the shards, but what was appended to a shard, or between two, follows all others. A
+ * shard is that of one name: several links may lead to one file. */
+static size_t find_shard(const struct source *source, const char *path,
+                         bool is_same(const char *a, const char *b)) {
     size_t count = recmap_shards_count(source->shards);
     for (size_t i = 0; i < count; i++) {
         size_t shard = (source->next + i) % count;
-        if (is_shard(source, shard, path)) return shard;
+        const char *name = source->listed[shard].name;
+        if (name ? !strcmp(name, path) : is_same(recmap_shards_path(source->shards, shard), path))
+            return shard;
     }
     return count;
 }
@@ -137,35 +182,81 @@ static bool is_list(const struct source *source) {
     return source->args->operands[0][0] == '@';
 }
 
-static recmap_status compare_entry(struct source *source, uint64_t entry, recmap_error *error) {
-    char path[PATH_SIZE];
+static recmap_status add_entry(struct source *source, size_t shard, uint64_t entry,
+                               const char *path, recmap_error *error) {
+    struct listed_shard *listed = &source->listed[shard];
     recmap_shard_info info;
-    recmap_status status = recmap_dataset_get_shard(&info, source->dataset, entry, error);
-    if (status == RECMAP_OK)
-        status = recmap_dataset_shard_path(path, sizeof path, source->dataset, entry, error);
-    if (status != RECMAP_OK) return status;
-    size_t shard = find_shard(source, path);
-    if (shard == recmap_shards_count(source->shards)) return fail_other(source, path, error);
-    if (!source->ends[shard] && is_list(source) && shard != source->known)
-        return fail_order(source, path, error);
-    source->known += !source->ends[shard];
-    source->ends[shard] = 1 + info.first_byte + info.size;
+    RETURN_IF_FAILED(recmap_dataset_get_shard(&info, source->dataset, entry, error));
+    if (!listed->name) {
+        listed->first = entry;
+        listed->name = strdup(path);
+        source->known++;
+    }
+    if (!listed->name) return message_fail_memory(error);
+    listed->end = info.first_byte + info.size;
     source->next = shard + 1;
     return RECMAP_OK;
+}
+
+/* Finds the shards of all entries. `missing` becomes the number of those without one, and
+ * `first_missing` the path of the first. */
+static recmap_status match_entries(struct source *source, char first_missing[PATH_SIZE],
+                                   bool follows_links, recmap_error *error) {
+    uint64_t count = recmap_dataset_get_info(source->dataset)->shard_count;
+    size_t shard_count = recmap_shards_count(source->shards);
+    source->missing = source->next = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        char path[PATH_SIZE];
+        RETURN_IF_FAILED(recmap_dataset_shard_path(path, sizeof path, source->dataset, i, error));
+        size_t shard = find_shard(source, path, same_entry);
+        if (shard == shard_count && follows_links) shard = find_shard(source, path, same_target);
+        if (shard < shard_count) RETURN_IF_FAILED(add_entry(source, shard, i, path, error));
+        else if (!source->missing++) memcpy(first_missing, path, sizeof path);
+    }
+    return RECMAP_OK;
+}
+
+/* The shard of the index that follows the one whose first entry is `previous`. */
+static const char *find_following(const struct source *source, uint64_t previous) {
+    const struct listed_shard *next = NULL;
+    for (size_t i = 0; i < recmap_shards_count(source->shards); i++) {
+        const struct listed_shard *listed = &source->listed[i];
+        if (listed->name && listed->first >= previous && (!next || listed->first < next->first))
+            next = listed;
+    }
+    return next ? next->name : "";
+}
+
+/* The shards of the index must be the first of a list, in the order of the index. */
+static recmap_status check_order(const struct source *source, recmap_error *error) {
+    uint64_t next = 0;
+    for (size_t i = 0; is_list(source) && i < source->known; i++) {
+        const char *due = find_following(source, next);
+        if (source->listed[i].name != due) return fail_order(source, due, error);
+        next = source->listed[i].first + 1;
+    }
+    return RECMAP_OK;
+}
+
+static void forget_listed(struct source *source) {
+    for (size_t i = 0; source->listed && i < recmap_shards_count(source->shards); i++)
+        free(source->listed[i].name);
+    free(source->listed);
+    source->listed = NULL;
+    source->known = 0;
 }
 
 /* All shards of the index must be named. Others, and what those that grew have more, are to be
  * appended; that a shard was cut is found when it is read. */
 static recmap_status compare(struct source *source, recmap_error *error) {
-    uint64_t entry_count = recmap_dataset_get_info(source->dataset)->shard_count;
-    free(source->ends);
-    source->known = source->next = 0;
-    source->ends = calloc(recmap_shards_count(source->shards), sizeof *source->ends);
-    if (!source->ends) return message_fail_memory(error);
-    recmap_status status = RECMAP_OK;
-    for (uint64_t i = 0; status == RECMAP_OK && i < entry_count; i++)
-        status = compare_entry(source, i, error);
-    return status;
+    char missing[PATH_SIZE] = "";
+    forget_listed(source);
+    source->listed = calloc(recmap_shards_count(source->shards), sizeof *source->listed);
+    if (!source->listed) return message_fail_memory(error);
+    RETURN_IF_FAILED(match_entries(source, missing, false, error));
+    if (source->missing) RETURN_IF_FAILED(match_entries(source, missing, true, error));
+    if (source->missing) return fail_missing(source, missing, error);
+    return check_order(source, error);
 }
 
 /* Returns true if the index, if there is one, lacks records of the shard. Reading an object of a
@@ -173,8 +264,9 @@ static recmap_status compare(struct source *source, recmap_error *error) {
 static bool lacks(const struct source *source, size_t i) {
     const char *path = recmap_shards_path(source->shards, i);
     struct stat file;
-    if (!source->ends || !source->ends[i]) return true;
-    return !url_is_url(path) && !stat(path, &file) && (uint64_t)file.st_size >= source->ends[i];
+    if (!source->listed || !source->listed[i].name) return true;
+    return !url_is_url(path) && !stat(path, &file) &&
+           (uint64_t)file.st_size > source->listed[i].end;
 }
 
 static bool is_complete(const struct source *source) {
@@ -183,15 +275,20 @@ static bool is_complete(const struct source *source) {
     return i == count;
 }
 
+/* Adds the shards that the index lacks, and those that it has, under their names there: the builder
+ * checks that they are unchanged. That would take a request for each object of a store, which is
+ * compared when it is read. */
 static recmap_status add_shards(recmap_index_builder *builder, const struct source *source,
                                 recmap_error *error) {
-    recmap_status status = RECMAP_OK;
-    if (source->dataset) status = recmap_index_builder_add_index(builder, source->path, error);
-    for (size_t i = 0; status == RECMAP_OK && i < recmap_shards_count(source->shards); i++)
-        if (lacks(source, i))
-            status = recmap_index_builder_add_shard(builder, recmap_shards_path(source->shards, i),
-                                                    error);
-    return status;
+    if (source->dataset)
+        RETURN_IF_FAILED(recmap_index_builder_add_index(builder, source->path, error));
+    for (size_t i = 0; i < recmap_shards_count(source->shards); i++) {
+        const char *path = recmap_shards_path(source->shards, i);
+        const char *name = source->listed ? source->listed[i].name : NULL;
+        if (name && url_is_url(path)) continue;
+        RETURN_IF_FAILED(recmap_index_builder_add_shard(builder, name ? name : path, error));
+    }
+    return RECMAP_OK;
 }
 
 /* New shards are assumed to have the framing of the last one. */
@@ -207,9 +304,9 @@ static const char *find_framing(const struct source *source) {
  * building again would change, is not that of the shards. */
 static void report_order(const struct source *source) {
     size_t first = 0, last = recmap_shards_count(source->shards);
-    if (!source->ends) return;
-    while (last && !source->ends[last - 1]) last--;
-    while (first < last && source->ends[first]) first++;
+    if (!source->listed) return;
+    while (last && !source->listed[last - 1].name) last--;
+    while (first < last && source->listed[first].name) first++;
     if (first < last)
         message("%s: the records of %s follow those of all other shards, because the index had "
                 "shards after it",
@@ -279,8 +376,8 @@ int shard_operand_open(recmap_dataset **dataset, char **path, const struct args 
         return args_usage_error(args, "--shards is for an index (NAME.rmx), not for shards");
     interrupt_watch();
     recmap_status status = find_index(&source, &error);
+    forget_listed(&source);
     recmap_shards_destroy(source.shards);
-    free(source.ends);
     if (status == RECMAP_OK && !(*path = strdup(source.path))) status = message_fail_memory(&error);
     if (status != RECMAP_OK) {
         recmap_dataset_close(source.dataset);

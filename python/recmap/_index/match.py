@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Container, Sequence
+import re
+from collections.abc import Callable, Container, Mapping, Sequence
+from functools import cache, partial
 
-from .._base.errors import CorruptRecordError, FeatureError, StaleIndexError
+from .._base.errors import CorruptRecordError, FeatureError, InvalidError, StaleIndexError
 from .._base.plural import counted
 from .._base.warn import warn_caller
 from .._dataset.dataset import Dataset
@@ -17,6 +19,7 @@ from .._options.options import IndexOptions, is_url
 from .build import advice_on_name, warn_of_repeated_ids
 
 __all__ = [
+    "advise_rebuild",
     "check_contents",
     "check_damage",
     "check_framing",
@@ -26,9 +29,11 @@ __all__ = [
     "has_useless_ids",
     "kept_id",
     "resolved",
+    "warn_of_order",
 ]
 
 _ANOTHER = "Open the shards (not the .rmx) with index=PATH to build another index"
+_LISTED_MAX = 10  # shards in a call that is advised
 _FRAMINGS = ("tfrecord", "ofrecord", "lines", "tar")
 
 
@@ -176,67 +181,111 @@ def resolved(folder: str, name: str) -> str:
     return name if is_url(name) else os.path.realpath(os.path.join(folder, name))
 
 
-def check_shards(dataset: Dataset, shards: Sequence[str], *, is_list: bool) -> list[str]:
-    """Returns the shards whose records the index lacks: those that grew, and new ones.
+def _entry(folder: str, name: str, real_path: Callable[[str], str]) -> str:
+    """As `resolved`, but the file may be a link: its own path is the name of the shard."""
+    if is_url(name):
+        return name
+    parent, base = os.path.split(os.path.join(folder, name))
+    return os.path.join(real_path(parent), base)
+
+
+def _matched(names: Sequence[str], folder: str, shards: Sequence[str]) -> dict[str, str]:
+    """The shard for each name in an index that is among `shards`. Several links may lead to one
+    file, so an equal path takes precedence over an equal target, and each shard is found once."""
+    found: dict[str, str] = {}
+    entry = partial(_entry, real_path=cache(os.path.realpath))
+    for path_of in entry, resolved:
+        indexed = set(found.values())
+        places: dict[str, list[str]] = {}
+        for shard in reversed(shards):
+            if shard not in indexed:
+                places.setdefault(path_of("", shard), []).append(shard)
+        twice = [same[0] for same in places.values() if len(same) > 1 and path_of is entry]
+        if twice:
+            raise InvalidError("the shard is named twice", twice[0], advice="name each shard once")
+        for name in names:
+            if name not in found and (same := places.get(path_of(folder, name))):
+                found[name] = same.pop()
+        if len(found) == len(names):
+            break
+    return found
+
+
+def check_shards(
+    dataset: Dataset, shards: Sequence[str], *, is_list: bool
+) -> tuple[list[str], list[str]]:
+    """Returns the shards that grew since they were indexed, and those that the index lacks.
 
     All shards of the index must be among `shards`, otherwise unchanged. The order of a list was
     chosen by the caller, so it must begin with them, in their order."""
     folder = folder_of(dataset.index_path, dataset)
     sizes = _sizes(dataset)
-    if len(sizes) > len(shards):
-        given = {resolved("", shard) for shard in shards}
-        missing = [name for name in sizes if resolved(folder, name) not in given]
-        if len(missing) == len(sizes):
-            raise _other_shard(dataset, 0, list(sizes), shards)
+    names = list(sizes)
+    found = _matched(names, folder, shards)
+    if len(names) > len(shards):
+        missing = [name for name in names if name not in found]
+        if len(missing) == len(names):
+            raise _other_shard(dataset, 0, names, shards)
         rebuild = "" if dataset._annotated_columns() else "rebuild=True, or with "
         raise _stale(
             dataset,
-            f"the index has {counted(len(sizes), 'shard')}, but only {len(shards)} were given; the "
-            f"first that is missing is {missing[0] if missing else list(sizes)[len(shards)]}",
+            f"the index has {counted(len(names), 'shard')}, but only {len(shards)} were given; the "
+            f"first that is missing is {missing[0]}",
             "Restore it, or name it too. To continue without its records, open the shards with "
             f"{rebuild}index=PATH to build another index.",
         )
+    indexed = set(found.values())
+    new = [shard for shard in shards if shard not in indexed]
+    others = iter(new)
+    ordered = shards if is_list else [found.get(name) or next(others) for name in names]
+    for i, name in enumerate(names):
+        if found.get(name) != ordered[i]:
+            raise _other_shard(dataset, i, names, ordered)
     grown = []
-    for i, ((name, size), shard) in enumerate(zip(sizes.items(), shards, strict=False)):
-        # Following links takes long for many shards, and is not needed for equal paths. They are
-        # not normalized, because `a/..` may be another folder if `a` is a link.
-        path = shard if os.path.isabs(shard) else os.path.join(os.getcwd(), shard)
-        is_equal = os.path.join(folder, name) == path
-        if not is_equal and resolved(folder, name) != resolved("", shard):
-            ordered = shards if is_list else _in_order_of(list(sizes), folder, shards)
-            if ordered != shards:
-                return _check_ordered(dataset, ordered, shards)
-            raise _other_shard(dataset, i, list(sizes), shards)
+    for name in names:
+        shard = found[name]
         if is_url(shard):
             continue  # every read compares the object with the index
         now = os.stat(shard).st_size
-        if now < size:
-            message = f"the shard has {counted(now, 'byte')}, but had {size} when it was indexed"
-            raise _stale(dataset, message, path=shard)
-        if now > size:
+        if now < sizes[name]:
+            had = f"had {sizes[name]} when it was indexed"
+            raise _stale(dataset, f"the shard has {counted(now, 'byte')}, but {had}", path=shard)
+        if now > sizes[name]:
             grown.append(shard)  # appending compares it with the index
-    _check_rewritten(dataset, shards, grown)
-    return [*grown, *shards[len(sizes) :]]
+    try:
+        _check_rewritten(dataset, found, grown)
+    except StaleIndexError as error:
+        if new:
+            skips = bool(dataset.info["damage"])
+            advise_rebuild(error, dataset.index_path, shards, skips=skips)
+        raise
+    return grown, new
 
 
-def _in_order_of(names: Sequence[str], folder: str, shards: Sequence[str]) -> Sequence[str]:
-    """The shards that the index has, in its order, and then the others."""
-    places = {resolved(folder, name): i for i, name in enumerate(names)}
-    return sorted(shards, key=lambda shard: places.get(resolved("", shard), len(places)))
+def advise_rebuild(
+    error: StaleIndexError, path: str, shards: Sequence[str], *, skips: bool
+) -> None:
+    """Lets the advice to build the index again name all shards: the library knows only those that
+    the index has. The call keeps what else the index has."""
+    given = ["shards" if len(shards) > _LISTED_MAX else f"[{', '.join(map(repr, shards))}]"]
+    given.append(f"index={path!r}")
+    if skips:
+        given.append('on_bad_record="skip"')
+    call = f"`recmap.open({', '.join(given)}, rebuild=True)`"
+    error.advice = re.sub(
+        r"`recmap\.(index|open\(.*rebuild=True\))`", lambda _: call, error.advice or ""
+    )
 
 
-def _check_ordered(dataset: Dataset, ordered: Sequence[str], shards: Sequence[str]) -> list[str]:
-    """As `check_shards`, with a warning if new shards are among those that the index has."""
-    lacking = check_shards(dataset, ordered, is_list=True)
-    count = len(_sizes(dataset))
-    new = set(ordered[count:])
-    first = next((shard for shard in shards[:count] if shard in new), None)
+def warn_of_order(path: str, new: Sequence[str], shards: Sequence[str]) -> None:
+    """Warns if shards that were appended are between those that the index had."""
+    others = set(new)
+    first = next((shard for shard in shards[: len(shards) - len(new)] if shard in others), None)
     if first is not None:
         warn_caller(
-            f"{dataset.index_path}: the records of {first} follow those of all other shards, "
-            "because the index had shards after it"
+            f"{path}: the records of {first} follow those of all other shards, because the index "
+            "had shards after it"
         )
-    return lacking
 
 
 def _sizes(dataset: Dataset) -> dict[str, int]:
@@ -261,7 +310,7 @@ def _other_advice(dataset: Dataset, names: Sequence[str], shards: Sequence[str])
     set, such as another generation of it, so it must not be built again from these."""
     pairs = list(zip(names, shards, strict=False))
     if any(os.path.basename(name) != os.path.basename(shard) for name, shard in pairs):
-        if _has_all(dataset, names, shards):
+        if len(_matched(names, folder_of(dataset.index_path, dataset), shards)) == len(names):
             order = f"recmap.open({dataset.index_path!r}).shards"
             return f"List the shards in the order of {order}, and new ones last. {_advice(dataset)}"
         known = {os.path.basename(name) for name in names}
@@ -275,19 +324,13 @@ def _other_advice(dataset: Dataset, names: Sequence[str], shards: Sequence[str])
     return f"If these are copies of the shards: {call}. {_advice(dataset)}"
 
 
-def _has_all(dataset: Dataset, names: Sequence[str], shards: Sequence[str]) -> bool:
-    folder = folder_of(dataset.index_path, dataset)
-    given = {resolved("", shard) for shard in shards}
-    return given.issuperset(resolved(folder, name) for name in names)
-
-
-def _check_rewritten(dataset: Dataset, shards: Sequence[str], grown: Container[str]) -> None:
+def _check_rewritten(dataset: Dataset, paths: Mapping[str, str], grown: Container[str]) -> None:
     """Reads a record of every shard that is newer than the index, to compare it with the index.
+    `paths` are those of the shards by their names in the index.
 
     A damaged record is left to the policy of what reads it.
     """
     built = os.stat(dataset.index_path).st_mtime_ns
-    paths = dict(zip(_sizes(dataset), shards, strict=False))
     for name, _, first, count in dataset._shard_table():
         shard = paths[name]
         if not count or is_url(shard) or shard in grown:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import _recmap
-from .._base.errors import FileMissingError, InvalidError, StateMismatchError
+from .._base.errors import FileMissingError, InvalidError, StaleIndexError, StateMismatchError
 from .._base.names import suggest_arguments
 from .._base.renamed import INDEXING, warn_of_indexing
 from .._dataset.dataset import Dataset
@@ -42,6 +42,7 @@ from .._options.storage import Path, Storage, size_of, storage_of
 from .annotated import check_rebuilt, open_replaced
 from .build import build_index
 from .match import (
+    advise_rebuild,
     check_contents,
     check_damage,
     check_framing,
@@ -51,6 +52,7 @@ from .match import (
     has_useless_ids,
     kept_id,
     resolved,
+    warn_of_order,
 )
 
 __all__ = ["open", "open_with"]
@@ -97,7 +99,7 @@ def _open_or_append(
     that grew, and those of new ones."""
     dataset = Dataset._open(opening)
     # First, because others may read a record, or advise it.
-    lacking = check_shards(dataset, shards, is_list=is_list)
+    grown, new = check_shards(dataset, shards, is_list=is_list)
     if has_useless_ids(dataset, indexing):
         dataset.close()
         build_index(opening.path, shards, _keep_contents(opening.path, indexing, shards))
@@ -106,7 +108,7 @@ def _open_or_append(
     check_missing_is_used(indexing.missing_values, dataset._lifts(), opening.path)
     check_framing(dataset, indexing)
     check_damage(dataset, indexing)
-    if not lacking:
+    if not grown and not new:
         return dataset
     indexing = replace(
         indexing,
@@ -119,13 +121,18 @@ def _open_or_append(
         indexing = replace(indexing, framing=dataset._formats()[-1][0])
     dataset.close()
     try:
-        build_index(opening.path, lacking, indexing, parts=[opening.path])
+        build_index(opening.path, [*grown, *new], indexing, parts=[opening.path])
     except (InvalidError, StateMismatchError):
         dataset = Dataset._open(opening)
-        if check_shards(dataset, shards, is_list=is_list):
+        if any(check_shards(dataset, shards, is_list=is_list)):
             dataset.close()
             raise
         return dataset  # another process appended the same meanwhile
+    except StaleIndexError as error:
+        if new:
+            advise_rebuild(error, opening.path, shards, skips=indexing.on_bad_record == "skip")
+        raise
+    warn_of_order(opening.path, new, shards)
     return Dataset._open(opening)
 
 

@@ -184,14 +184,14 @@ class ShardWriter(sources.DataSourceArrowWriter):
         records, and anyone who can write to the folder decides what the index names."""
         again = self.place.open_call("rebuild=True")
         try:
-            lacking = check_shards(dataset, shards, is_list=False)
+            grown, new = check_shards(dataset, shards, is_list=False)
         except Error as error:
             if not dataset._annotated_columns():
                 error.advice = (
                     f"index the folder again with `{again}`, or write with mode overwrite"
                 )
             raise
-        if lacking:
+        if lacking := [*grown, *new]:
             raise StaleIndexError(
                 f"the index lacks records of the shard {lacking[0]} of the folder",
                 dataset.index_path,

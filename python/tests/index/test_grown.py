@@ -486,3 +486,46 @@ def test_the_order_of_a_list_is_kept(scored):
     assert advice in caught.value.advice
     names = [shard["path"] for shard in recmap.open(scored / "a.rmx").shards]
     check_scored(recmap.open([*(scored / name for name in names), paths[2]]), 25)
+
+
+def test_a_list_names_each_shard_once(scored):
+    paths = [str(scored / f"a-{n}.tfrecord") for n in (0, 1, 3)]
+    for other in paths[1], f"{scored}/./a-1.tfrecord":
+        with pytest.raises(recmap.InvalidError, match="named twice") as caught:
+            recmap.open([*paths, other])
+        assert caught.value.path == other
+
+
+def test_a_missing_shard_beside_a_new_one(scored):
+    (scored / "a-1.tfrecord").rename(scored / "a-2.tfrecord")
+    match = r"the index has the shard a-1.tfrecord, but .*a-2.tfrecord was given in its place"
+    with pytest.raises(recmap.StaleIndexError, match=match):
+        recmap.open(scored)
+
+
+def write(path, numbers):
+    with recmap.Writer(path, compression="gzip" if path.suffix == ".gz" else "none") as writer:
+        for n in numbers:
+            writer.write(example(n))
+
+
+@pytest.mark.parametrize(
+    "end, changed", [(".tfrecord.gz", range(8)), (".tfrecord", range(5, 10))], ids=["grown", "same"]
+)
+def test_what_cannot_be_appended_is_not_announced(tmp_path, end, changed):
+    """And the advised call names the new shard in its place."""
+    for name, numbers in ("a", range(5)), ("c", range(20, 25)):
+        write(tmp_path / f"{name}{end}", numbers)
+    path = recmap.open(tmp_path, id="id").index_path
+    write(tmp_path / f"a{end}", changed)
+    write(tmp_path / f"b{end}", range(10, 15))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(recmap.StaleIndexError) as caught:
+            recmap.open(tmp_path)
+        listed = ", ".join(repr(f"{tmp_path}/{name}{end}") for name in "abc")
+        call = f"recmap.open([{listed}], index={path!r}, rebuild=True)"
+        assert f"`{call}`" in caught.value.advice
+        ds = eval(call, {"recmap": recmap})
+    assert values(ds) == [*changed, *range(10, 15), *range(20, 25)]
+    assert ds.find("id-12") == len(changed) + 2

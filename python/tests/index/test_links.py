@@ -112,6 +112,38 @@ def test_links_to_equal_files_are_shards_of_their_own(hub):
     assert names(ds) == ["e-0.tfrecord", "e-1.tfrecord"]
 
 
+@pytest.mark.parametrize("link", [os.link, os.symlink])
+def test_a_new_link_to_an_indexed_file_is_a_shard(tmp_path, link):
+    """It is another name of the file, which stays the shard that it was."""
+    blobs, folder = tmp_path / "blobs", tmp_path / "shards"
+    blobs.mkdir()
+    folder.mkdir()
+    for first in 0, 5:
+        with recmap.Writer(blobs / str(first)) as writer:
+            for value in range(first, first + 5):
+                writer.write({"x": value})
+    link(blobs / "0", folder / "a.tfrecord")
+    link(blobs / "5", folder / "c.tfrecord")
+    assert values(recmap.open(folder, id="x")) == [*range(10)]
+    link(blobs / "5", folder / "b.tfrecord")
+    with pytest.warns(UserWarning, match=r"b\.tfrecord follow those of all other shards"):
+        ds = recmap.open(folder, id="x")
+    assert names(ds) == ["a.tfrecord", "c.tfrecord", "b.tfrecord"]
+    assert values(ds) == [*range(10), *range(5, 10)]
+    before = Path(ds.index_path).stat()
+    assert len(recmap.open(folder, id="x")) == 15
+    assert Path(ds.index_path).stat() == before
+
+
+def test_links_that_changed_places(hub):
+    """The index names files; each link is the shard of one of them."""
+    blobs = [os.path.realpath(hub.snapshot / name) for name in NAMES]
+    recmap.index([blobs[0], blobs[2]], hub.snapshot / "s.rmx")
+    ds = recmap.open(hub.snapshot)
+    assert names(ds) == [blobs[0], blobs[2], NAMES[1]]
+    assert values(recmap.open(hub.snapshot)) == [0, 10, 2, 12, 1, 11]
+
+
 def test_a_link_beside_its_file_is_the_same_shard(tmp_path):
     with recmap.Writer(tmp_path / "a.tfrecord") as writer:
         writer.write({"x": 1})

@@ -439,14 +439,6 @@ static void open_direct(struct open_shard *shard, const char *name, const struct
     else file_close(fd);
 }
 
-/* Returns true if the source is certainly the indexed version, judging by what is known without
- * reading it. `entry` is that of the last part of the file. */
-static bool is_same_version(const struct source *source, const struct shard_entry *entry) {
-    if (source->stat.size != entry->file_size) return false;
-    if (source->etag[0] && entry->etag[0]) return !strcmp(source->etag, entry->etag);
-    return source->stat.mtime_ns == entry->mtime_ns;
-}
-
 /* Returns true if damage of what is read is found without checksums of the cache. */
 static bool finds_damage(const struct open_shard *shard) {
     const struct index_shard *indexed = &index_shards(shard->cache->index)[shard->shard_index];
@@ -470,7 +462,8 @@ static recmap_status open_shard_file(struct open_shard *shard, recmap_error *err
     RETURN_IF_FAILED(status);
     /* Loading a shard may close its source. */
     struct file_stat stat = shard->stat = shard->source->stat;
-    bool is_same = is_same_version(shard->source, last_part_of(shard->cache, shard->shard_index));
+    bool is_same =
+        index_is_same_version(shard->source, last_part_of(shard->cache, shard->shard_index));
     bool is_larger = stat.size > entry->file_size;
     RETURN_IF_FAILED(check_size(shard, &stat, error));
     if (!is_same && is_larger) RETURN_IF_FAILED(check_end(shard, error));

@@ -6,8 +6,6 @@
 #include "base/core/error.h"
 #include "base/core/interrupt.h"
 #include "base/core/sort.h"
-#include "base/os/file.h"
-#include "base/words/url_prefix.h"
 #include "index/build/replay.h"
 #include "index/tables/grown.h"
 #include "index/tables/rebuild_advice.h"
@@ -67,28 +65,26 @@ static recmap_status add_names(struct named_shard *names, size_t *count,
     return RECMAP_OK;
 }
 
+/* An object in a store cannot grow. */
 static recmap_status check_source(struct build_part *part, struct source *source,
                                   recmap_error *error) {
-    part->is_complete = source->stat.size == last_shard(part)->entry.file_size;
-    if (part->is_complete) return RECMAP_OK;
-    recmap_status status = index_check_grown(part->grown, part->grown_shard, source, error);
-    if (status != RECMAP_STALE) return status;
-    index_advise_rebuild(error, part->grown, (struct rebuild_option){NULL, NULL},
-                         "write new records to new shards; or restore the indexed file, or build "
-                         "the index again with ");
-    return status;
+    part->is_complete = source->fd < 0 || source->stat.size == last_shard(part)->entry.file_size;
+    return part->is_complete ? index_check_same(part->grown, part->grown_shard, source, error)
+                             : index_check_grown(part->grown, part->grown_shard, source, error);
 }
 
-/* An object in a store cannot grow, and whatever reads it compares it with the index. */
-static recmap_status check_grown(struct build_part *part, recmap_error *error) {
-    int fd;
+/* The advised command names the shards of the index, so with new ones it is no use. */
+static recmap_status check_grown(struct build_part *part, recmap_storage *storage, bool has_new,
+                                 recmap_error *error) {
     struct source *source = NULL;
-    part->is_complete = url_is_url(part->resolved);
-    if (part->is_complete) return RECMAP_OK;
-    RETURN_IF_FAILED(file_open(&fd, part->resolved, error));
-    RETURN_IF_FAILED(source_open_file(&source, fd, part->resolved, error));
-    recmap_status status = check_source(part, source, error);
+    recmap_status status = shard_source_open(&source, part->resolved, storage, NULL, error);
+    if (status == RECMAP_OK) status = check_source(part, source, error);
     source_close(source);
+    if (status == RECMAP_STALE)
+        index_advise_rebuild(error, has_new ? NULL : part->grown,
+                             (struct rebuild_option){NULL, NULL},
+                             "write new records to new shards; or restore the indexed file, or "
+                             "build the index again with ");
     return status;
 }
 
@@ -102,7 +98,7 @@ static recmap_status match(struct build_part *parts, const struct named_shard *p
     if (part->index || !indexed->index) return fail_twice(shard->path, error);
     part->grown = indexed->index;
     part->grown_shard = previous->shard_index;
-    return check_grown(part, error);
+    return RECMAP_OK;
 }
 
 static recmap_status match_sorted(uint64_t *file_count, struct build_part *parts,
@@ -153,8 +149,22 @@ static recmap_status match_names(uint64_t *file_count, struct build_part *parts,
     return status;
 }
 
+static bool is_new(const struct build_part *part) {
+    return !part->index && !part->grown;
+}
+
+static recmap_status check_all_grown(struct build_part *parts, size_t count,
+                                     recmap_storage *storage, recmap_error *error) {
+    size_t new_count = 0;
+    for (size_t i = 0; i < count; i++) new_count += is_new(&parts[i]);
+    for (size_t i = 0; i < count; i++)
+        if (parts[i].grown)
+            RETURN_IF_FAILED(check_grown(&parts[i], storage, new_count != 0, error));
+    return RECMAP_OK;
+}
+
 recmap_status named_shards_match(uint64_t *file_count, struct build_part *parts, size_t count,
-                                 recmap_error *error) {
+                                 recmap_storage *storage, recmap_error *error) {
     size_t total = 0, name_count = 0;
     for (size_t i = 0; i < count; i++) total += shard_count_of(&parts[i]);
     struct named_shard *names = calloc(total + 1, sizeof *names);
@@ -166,5 +176,5 @@ recmap_status named_shards_match(uint64_t *file_count, struct build_part *parts,
         status = match_names(file_count, parts, count, names, name_count, error);
     for (size_t i = 0; i < name_count; i++) free(names[i].path);
     free(names);
-    return status;
+    return status == RECMAP_OK ? check_all_grown(parts, count, storage, error) : status;
 }

@@ -1,4 +1,5 @@
-/* Shards that only grew since they were indexed: records were added at their end. */
+/* Shards whose files changed since they were indexed, or only grew: records were added at their
+ * end. */
 #ifndef RECMAP_INDEX_TABLES_GROWN_H
 #define RECMAP_INDEX_TABLES_GROWN_H
 
@@ -9,6 +10,16 @@
  * or cannot be read alone: the shard is compressed, or its framing does not say where a record
  * ends. */
 bool index_shard_can_grow(const struct index_shard *shard);
+
+/* Returns true if the source is certainly the indexed version, judging by what is known without
+ * reading it. `entry` is that of the last part of the file. */
+bool index_is_same_version(const struct source *source, const struct shard_entry *entry);
+
+/* Checks a file of the indexed size, or an object: another version must have the sampled records;
+ * of a compressed file, only the first is compared. Another version of an object is another object.
+ * `shard_index` is the last part of the file. Errors: as below. */
+recmap_status index_check_same(struct index_file *index, uint32_t shard_index,
+                               struct source *source, recmap_error *error);
 
 /* Checks that the last record of the shard is whole and ends where it did, although the file is
  * larger now. Errors: STALE with what differs, without advice; IO; NO_MEMORY; CORRUPT naming the
