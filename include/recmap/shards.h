@@ -145,7 +145,12 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_old_index_path(char *pat
 
 /* The path of the index to open, extend or build for these shards: recmap_shards_index_path; but if
  * no file has that path, and the index at recmap_shards_old_index_path has these shards or some of
- * them, and no others, its path. Errors: as above, and NO_MEMORY. */
+ * them, and no others, its path. If that is not so either, the path of an index in the same folder
+ * that has or once had a default name, has all or some of the shards and no others, and is older
+ * than all shards that it lacks: new shards may change the default name. If there are several such
+ * indexes or several sets of shards, or one of these shards is older, the path is the first, and a
+ * warning (recmap/warning.h) names the index that is not used. Errors: as above, NO_MEMORY,
+ * CANCELLED. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_find_index(char *path, size_t capacity,
                                                                    const recmap_shards *shards,
                                                                    recmap_error *error);

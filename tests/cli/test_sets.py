@@ -27,7 +27,16 @@ class Sets(CliTest):
         )
         self.assertEqual(self.index("--split", "train", "d").split(": ")[0], "d/x-train.rmx")
         self.assertEqual(self.payloads("d/x-train.rmx"), [b"train.tfrecord-00000-of-00001"])
-        self.assertEqual(self.index("--sets", "all", "d").split(": ")[0], "d/x.rmx")
+        result = self.run_recmap("index", "--sets", "all", "d")
+        warned, summary = result.err.split(b"\n  to use it and add what it lacks, ")
+        self.assertEqual(
+            warned,
+            b"recmap: d/x-train.rmx: is the index of 1 of these 2 shards and is not used, because "
+            b"these shards are several sets: d/x.rmx numbers the records anew and lacks its ids "
+            b"and columns",
+        )
+        advice = b"`recmap index --append -o d/x-train.rmx SHARDS`\nrecmap: d/x.rmx: "
+        self.assertTrue(summary.startswith(advice), summary)
         self.assertEqual(len(self.payloads("d/x.rmx")), 2)
         result = self.run_recmap("index", "--split", "val", "d")
         self.assertIn(b"recmap: d: no set has the split 'val': there is x-test", result.err)

@@ -95,6 +95,45 @@ class ShardSources(CliTest):
         self.write("d/x/part-2", tfrecord([b"c"]))
         self.assertEqual(self.numbers("d/x", err=INDEXED.format("d/x/part.rmx", 5)), 5)
 
+    def set_time(self, name, time):
+        os.utime(self.path(name), (time, time))
+
+    def test_new_shards_that_change_the_default_name(self):
+        """The index that the shards of before have is extended by all commands."""
+        self.write("o/2024-01-02", tfrecord(EXAMPLES))
+        self.index("--id", "id", "o")
+        self.set_time("o/2024-01-02.rmx", 100)
+        self.write("o/2024-01-01", tfrecord(EXAMPLES[:1]))
+        index, count = "o/2024-01-02.rmx", len(EXAMPLES) + 1
+        note = (
+            f"recmap: {index}: the records of o/2024-01-01 follow those of all other shards, "
+            "because the index had shards after it\n"
+        )
+        self.assertEqual(self.numbers("o", err=INDEXED.format(index, count) + note), count)
+        self.assertIn(b"ids          id", self.run_recmap("info", "o").out)
+        self.write("o/x", tfrecord(EXAMPLES[:1]))
+        self.assertEqual(self.run_recmap("index", "--append", "o").status, 0)
+        self.assertEqual(self.numbers("o"), count + 1)
+        self.assertEqual(self.run_recmap("index", "--id", "id", "o").status, 0)
+        self.assertEqual(
+            sorted(os.listdir(self.path("o")))[-3:], ["2024-01-02", "2024-01-02.rmx", "x"]
+        )
+
+    def test_an_index_of_one_named_shard_is_not_that_of_the_folder(self):
+        for name in "bm":
+            self.write(f"o/{name}", tfrecord([name.encode()]))
+        self.assertEqual(self.numbers("o/m", err="recmap: o/m.rmx: indexed 1 record\n"), 1)
+        before = self.read("o/m.rmx")
+        err = (
+            "recmap: o/m.rmx: is the index of 1 of these 2 shards and is not used, because not all "
+            "others are newer than the index: o/o.rmx numbers the records anew and lacks its ids "
+            "and columns\n  to use it and add what it lacks, `recmap index --append -o o/m.rmx "
+            "SHARDS`\n"
+        )
+        self.assertEqual(self.numbers("o", err=err + INDEXED.format("o/o.rmx", 2)), 2)
+        self.assertEqual(self.numbers("o"), 2)
+        self.assertEqual((self.read("o/m.rmx"), self.numbers("o/m")), (before, 1))
+
     def test_some_shards_grow_and_others_follow(self):
         """A shard that grew is several entries of the index, which follow those of other shards."""
         shards = [[b"a"], [b"b"], [b"c"]]

@@ -161,13 +161,13 @@ static bool exists(const char *path) {
     return !stat(path, &status);
 }
 
-/* The default path. Shards to append are not in the index yet, so an index of 0.2.0 is found by its
- * name alone. */
+/* The default path. Shards to append may not be in the index yet, so an index of 0.2.0 is found by
+ * its name alone. */
 static recmap_status find_path(char path[PATH_SIZE], const struct index_job *job,
                                recmap_error *error) {
     char old[PATH_SIZE];
-    if (!job->appends) return recmap_shards_find_index(path, PATH_SIZE, job->shards, error);
-    RETURN_IF_FAILED(recmap_shards_index_path(path, PATH_SIZE, job->shards, error));
+    RETURN_IF_FAILED(recmap_shards_find_index(path, PATH_SIZE, job->shards, error));
+    if (!job->appends) return RECMAP_OK;
     RETURN_IF_FAILED(recmap_shards_old_index_path(old, PATH_SIZE, job->shards, error));
     if (!exists(path) && exists(old)) memcpy(path, old, strlen(old) + 1);
     return RECMAP_OK;

@@ -106,7 +106,12 @@ def plan_of(
     storage = with_hadoop(names, storage_of(storage))
     framing_name, framing_path = load_framing(framing)
     shards, default_path, storage, is_named = expanded(
-        names, storage, split=split, sets=sets, framing=framing_name
+        names,
+        storage,
+        split=split,
+        sets=sets,
+        framing=framing_name,
+        finds_index=path is None,
     )
     options = IndexOptions(
         lifts=lifts_of(lift),

@@ -250,7 +250,12 @@ def open_with(
             storage = storage.with_urls(names)
     else:
         paths, default_path, storage, is_named = expanded(
-            names, storage, split=split, sets=sets, framing=framing_name
+            names,
+            storage,
+            split=split,
+            sets=sets,
+            framing=framing_name,
+            finds_index=index is None,
         )
         # Naming shards allows them. They were found, and a difference is a stale index.
         reading = replace(reading, allow_absolute_paths=True, allow_missing_shards=True)

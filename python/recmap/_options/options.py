@@ -331,10 +331,12 @@ def expanded(
     split: str | None = None,
     sets: Sets = "error",
     framing: str = "auto",
+    finds_index: bool = True,
 ) -> tuple[list[str], str, Storage, bool]:
-    """The shards that names mean, the default path of their index, and the storage that reads them:
-    presigned URLs among the names become options, and shards are named without queries. Last,
-    whether there is one shard and it is meant to be alone, by its name or its number.
+    """The shards that names mean, the path of their index if the caller names none, and the
+    storage that reads them: presigned URLs among the names become options, and shards are named
+    without queries. Last, whether there is one shard and it is meant to be alone, by its name or
+    its number.
     Warns of patterns that match several sets, and of files left out that may have been meant.
     """
     check_choice("sets", sets, _SETS)
@@ -342,7 +344,7 @@ def expanded(
         raise TypeError(f"split must be the name of a split, not {split!r}")
     created = created_storage(storage, names)
     paths, path, urls, warned, notes, is_named = _recmap.shards_expand(
-        urls_of(names, storage.fs), created, split, sets == "all", framing
+        urls_of(names, storage.fs), created, split, sets == "all", framing, finds_index
     )
     if urls:
         check_query(storage)

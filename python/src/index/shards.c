@@ -60,7 +60,7 @@ static PyObject *describe(const recmap_shards *shards, const char *index) {
     return result;
 }
 
-/* shards_expand(names, storage or None, split or None, joins_sets, framing)
+/* shards_expand(names, storage or None, split or None, joins_sets, framing, finds_index)
  * -> ([path], path of their index, [signed URL], [warning], [note about files left out],
  *     whether the one shard is meant to be alone) */
 PyObject *shards_expand(PyObject *module, PyObject *arguments) {
@@ -68,9 +68,9 @@ PyObject *shards_expand(PyObject *module, PyObject *arguments) {
     PyObject *names;
     recmap_storage *storage = NULL;
     const char *split, *framing;
-    int joins_sets;
-    if (!PyArg_ParseTuple(arguments, "OO&zps:shards_expand", &names, take_storage, &storage, &split,
-                          &joins_sets, &framing))
+    int joins_sets, finds_index;
+    if (!PyArg_ParseTuple(arguments, "OO&zpsp:shards_expand", &names, take_storage, &storage,
+                          &split, &joins_sets, &framing, &finds_index))
         return NULL;
     recmap_shards *shards = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
@@ -84,7 +84,8 @@ PyObject *shards_expand(PyObject *module, PyObject *arguments) {
     if (status == RECMAP_OK) recmap_shards_set_framing(shards, framing);
     if (status == RECMAP_OK) status = add_all(shards, names, &has_failed, &error);
     if (status == RECMAP_OK && !has_failed)
-        status = recmap_shards_find_index(index, sizeof index, shards, &error);
+        status = finds_index ? recmap_shards_find_index(index, sizeof index, shards, &error)
+                             : recmap_shards_index_path(index, sizeof index, shards, &error);
     PyObject *result = NULL;
     if (status != RECMAP_OK) raise_error(&error);
     else if (!has_failed) result = describe(shards, index);

@@ -204,7 +204,7 @@ def append_rows(folder, schema, rows, overwrite=False, **options):
 
 def index_of(folder):
     """The path of the index that a folder of shards has by default."""
-    return Path(_recmap.shards_expand([str(folder)], None, None, False, "auto")[1])
+    return Path(_recmap.shards_expand([str(folder)], None, None, False, "auto", True)[1])
 
 
 def lifted_with_null(path):
