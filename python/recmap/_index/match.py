@@ -181,6 +181,10 @@ def resolved(folder: str, name: str) -> str:
     return name if is_url(name) else os.path.realpath(os.path.join(folder, name))
 
 
+def _real_path(path: str) -> str:
+    return os.path.realpath(path)
+
+
 def _entry(folder: str, name: str, real_path: Callable[[str], str]) -> str:
     """As `resolved`, but the file may be a link: its own path is the name of the shard."""
     if is_url(name):
@@ -193,7 +197,7 @@ def _matched(names: Sequence[str], folder: str, shards: Sequence[str]) -> dict[s
     """The shard for each name in an index that is among `shards`. Several links may lead to one
     file, so an equal path takes precedence over an equal target, and each shard is found once."""
     found: dict[str, str] = {}
-    entry = partial(_entry, real_path=cache(os.path.realpath))
+    entry = partial(_entry, real_path=cache(_real_path))
     for path_of in entry, resolved:
         indexed = set(found.values())
         places: dict[str, list[str]] = {}
