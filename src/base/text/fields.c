@@ -89,8 +89,8 @@ static recmap_status find_quote(const char **quote, bool *has_quotes, struct fie
 
 static recmap_status read_quoted(struct field_text *field, struct field_reader *reader,
                                  recmap_error *error) {
-    const char *first = reader->at + 1, *quote;
-    bool has_quotes;
+    const char *first = reader->at + 1, *quote = first;
+    bool has_quotes = false;
     RETURN_IF_FAILED(find_quote(&quote, &has_quotes, reader, error));
     reader->at = quote + 1;
     if (is_line_end(reader, reader->at))
@@ -104,7 +104,7 @@ static recmap_status read_quoted(struct field_text *field, struct field_reader *
 
 static recmap_status read_plain(struct field_text *field, struct field_reader *reader,
                                 recmap_error *error) {
-    const char *first = reader->at, *end;
+    const char *first = reader->at, *end = first;
     RETURN_IF_FAILED(find_stop(&end, reader, first, reader->separator, error));
     if (end < reader->end && !*end) return fail_nul(reader, end, error);
     reader->at = end;
