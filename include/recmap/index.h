@@ -104,8 +104,8 @@ typedef struct recmap_index_summary {
     char repeated[RECMAP_REPEATED_SIZE]; /* a notice that names archive, number, byte and key of the
                                             first such record, and says what to do; or "" */
     /* Of new shards that are not damaged: */
-    uint64_t empty_shard_count; /* members of a set (NAME-00000-of-00004) and archives that
- have no records */
+    uint64_t empty_shard_count; /* members of a set (NAME-00000-of-00004) and archives that have no
+                                   records */
     uint64_t open_shard_count;  /* text files without a line feed at their end, and tar archives
                                    without zeros there: they may still be written */
     char empty_shard[RECMAP_NOTICE_SIZE]; /* notices that name the first of them and the number of

@@ -49,8 +49,9 @@ typedef struct recmap_loader_options {
     recmap_readahead readahead;
     recmap_parser *parser; /* the threads parse each batch with it (recmap_batch_columns); NULL:
                               records only. It is retained */
-    uint64_t batches_ahead_epoch_limit; /* batches of this epoch and of later ones are not read
-                             ahead, only when the caller waits for them; 0: all are read ahead */
+    /* Batches of this epoch and of later ones are not read ahead, only when the caller waits for
+     * them; 0: all are read ahead. */
+    uint64_t batches_ahead_epoch_limit;
     recmap_allocator allocator; /* of the memory of columns; {NULL}: that of the library, which is
                                    reused from batch to batch */
 } recmap_loader_options;

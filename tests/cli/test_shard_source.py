@@ -99,7 +99,7 @@ class ShardSources(CliTest):
         os.utime(self.path(name), (time, time))
 
     def test_new_shards_that_change_the_default_name(self):
-        """The index that the shards of before have is extended by all commands."""
+        """All commands extend the index of the earlier shards."""
         self.write("o/2024-01-02", tfrecord(EXAMPLES))
         self.index("--id", "id", "o")
         self.set_time("o/2024-01-02.rmx", 100)

@@ -330,7 +330,7 @@ def _other_advice(dataset: Dataset, names: Sequence[str], shards: Sequence[str])
 
 def _check_rewritten(dataset: Dataset, paths: Mapping[str, str], grown: Container[str]) -> None:
     """Reads a record of every shard that is newer than the index, to compare it with the index.
-    `paths` are those of the shards by their names in the index.
+    `paths` has the path of each shard by its name in the index.
 
     A damaged record is left to the policy of what reads it.
     """

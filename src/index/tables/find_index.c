@@ -165,7 +165,7 @@ static bool is_default_of(const char *path, const struct overlap *overlap, size_
 }
 
 /* Returns true if the index has, or once had, the default name for its files. One that was extended
- * has those of before first, and kept its name. Names seldom depend on one more of many files, so
+ * has the earlier ones first, and kept its name. Names seldom depend on one more of many files, so
  * not all numbers of files are tried. */
 static bool has_default_name(const struct overlap *overlap, const char *path) {
     for (size_t count = 1; count < overlap->count; count += 1 + count / 64)
@@ -225,15 +225,15 @@ static recmap_status find_old(bool *is_found, char *path, size_t capacity,
 /* ---- The index of a part of the list.
  *
  * New shards may change the default name: m.tfrecord alone has m.rmx, but with b.tfrecord beside it
- * the folder's name is that of the index. The index of the shards of before must then be found, or
- * its ids, columns and record numbers would be lost without a word. But m.rmx may as well be the
- * index of one shard that is opened by its name, which must not get the records of others. The
- * names do not tell. The times do: shards that were there when m.rmx was written are not new. */
+ * the index is named after the folder. The index of the earlier shards must then be found, or its
+ * ids, columns and record numbers would be lost without a word. But m.rmx may as well be the index
+ * of one shard that is opened by its name, which must not get the records of others. The names do
+ * not tell. The times do: shards that were there when m.rmx was written are not new. */
 
 struct part {
     char path[PATH_SIZE]; /* of the index */
     size_t shared_count;
-    bool is_rival;        /* it may be that of these shards, unless another may be, too */
+    bool is_candidate;    /* it may be the index of these shards */
     const char *obstacle; /* why it is not to be extended; or NULL */
 };
 
@@ -288,7 +288,7 @@ static recmap_status parts_add(struct parts *parts, const char *path, struct lis
                    has_default_name(&overlap, path);
     if (is_part) {
         *part = (struct part){.shared_count = overlap.shared_count,
-                              .is_rival = !overlap.other_count || overlap.gone_count};
+                              .is_candidate = !overlap.other_count || overlap.gone_count};
         memcpy(part->path, path, strlen(path) + 1);
         status = find_obstacle(part, &overlap, listing, error);
         parts->count++;
@@ -316,15 +316,15 @@ static void warn_of_part(const struct part *part, const char *obstacle, const ch
 /* Uses the only part that may be the index, or warns of all. */
 static void parts_choose(const struct parts *parts, char *path, size_t capacity,
                          size_t shard_count) {
-    const struct part *rival = NULL;
-    size_t rival_count = 0;
+    const struct part *candidate = NULL;
+    size_t candidate_count = 0;
     for (size_t i = 0; i < parts->count; i++) {
-        if (!parts->items[i].is_rival) continue;
-        rival = &parts->items[i];
-        rival_count++;
+        if (!parts->items[i].is_candidate) continue;
+        candidate = &parts->items[i];
+        candidate_count++;
     }
-    if (rival_count == 1 && !rival->obstacle && strlen(rival->path) < capacity) {
-        memcpy(path, rival->path, strlen(rival->path) + 1);
+    if (candidate_count == 1 && !candidate->obstacle && strlen(candidate->path) < capacity) {
+        memcpy(path, candidate->path, strlen(candidate->path) + 1);
         return;
     }
     for (size_t i = 0; i < parts->count; i++) {
