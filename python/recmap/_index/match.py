@@ -227,14 +227,15 @@ def check_shards(
     names = list(sizes)
     found = _matched(names, folder, shards)
     if len(names) > len(shards):
+        were = "was" if len(shards) == 1 else "were"
         missing = [name for name in names if name not in found]
         if len(missing) == len(names):
             raise _other_shard(dataset, 0, names, shards)
         rebuild = "" if dataset._annotated_columns() else "rebuild=True, or with "
         raise _stale(
             dataset,
-            f"the index has {counted(len(names), 'shard')}, but only {len(shards)} were given; the "
-            f"first that is missing is {missing[0]}",
+            f"the index has {counted(len(names), 'shard')}, but only {len(shards)} {were} given; "
+            f"the first that is missing is {missing[0]}",
             "Restore it, or name it too. To continue without its records, open the shards with "
             f"{rebuild}index=PATH to build another index.",
         )
