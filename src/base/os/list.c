@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,10 +11,6 @@
 #include "base/core/interrupt.h"
 #include "base/core/sort.h"
 #include "base/os/file.h"
-#include "base/os/path_pattern.h"
-#include "base/os/tree.h"
-
-enum { PATH_WORK = 4 << 10 /* for the interrupt, in bytes: looking at a file */ };
 
 recmap_status path_get_kind(enum path_kind *kind, const char *path, recmap_error *error) {
     struct stat st;
@@ -89,26 +84,5 @@ recmap_status list_folder(struct path_list *list, const char *folder, path_filte
         if (filter(entry->d_name)) status = add_file(list, path_join(folder, entry->d_name), error);
     }
     closedir(stream);
-    return status;
-}
-
-recmap_status list_matches(struct path_list *list, const char *pattern, path_filter filter,
-                           recmap_error *error) {
-    if (path_pattern_is_recursive(pattern)) return tree_list(list, pattern, filter, error);
-    glob_t matches = {0};
-    recmap_status status = RECMAP_OK;
-    switch (glob(pattern, GLOB_ERR | GLOB_NOSORT, NULL, &matches)) {
-    case 0: break;
-    case GLOB_NOMATCH: break;
-    case GLOB_NOSPACE: status = fail_memory(error); break;
-    default:
-        /* glob does not set errno reliably; a folder that does not exist simply has no matches. */
-        if (errno != ENOENT && errno != ENOTDIR)
-            status = fail_errno(error, errno, pattern, "read a folder of the pattern");
-    }
-    for (size_t i = 0; status == RECMAP_OK && i < matches.gl_pathc; i++)
-        if (filter(path_name(matches.gl_pathv[i])))
-            status = add_file(list, strdup(matches.gl_pathv[i]), error);
-    globfree(&matches);
     return status;
 }

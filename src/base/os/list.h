@@ -41,15 +41,13 @@ recmap_status path_list_sort(struct path_list *list, size_t first,
 /* Returns whether a file name is of interest. */
 typedef bool (*path_filter)(const char *name);
 
-/* The functions that list files ask the thread's interrupt. */
+/* What functions that list files count for the thread's interrupt, in bytes: looking at a file. */
+enum { PATH_WORK = 4 << 10 };
 
 /* Adds the files of a folder whose names pass `filter`, in unspecified order. Skips folders, FIFOs,
- * sockets and devices. Broken links are included, so that opening them reports what is missing. */
+ * sockets and devices. Broken links are included, so that opening them reports what is missing.
+ * Asks the thread's interrupt. */
 recmap_status list_folder(struct path_list *list, const char *folder, path_filter filter,
                           recmap_error *error);
-
-/* Adds the files that match a pattern (* ? [..] **). No match is not an error. */
-recmap_status list_matches(struct path_list *list, const char *pattern, path_filter filter,
-                           recmap_error *error);
 
 #endif

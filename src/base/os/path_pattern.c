@@ -9,7 +9,7 @@ static bool is_stars(const char *component) {
     return !strcmp(component, "**");
 }
 
-bool path_pattern_is_recursive(const char *pattern) {
+static bool is_recursive(const char *pattern) {
     for (const char *stars = pattern; (stars = strstr(stars, "**")); stars += 2)
         if ((stars == pattern || stars[-1] == '/') && (!stars[2] || stars[2] == '/')) return true;
     return false;
@@ -17,7 +17,7 @@ bool path_pattern_is_recursive(const char *pattern) {
 
 bool path_pattern_is_flat(const char *pattern) {
     const char *wildcard = pattern + strcspn(pattern, "*?[");
-    return !strchr(wildcard, '/') && !path_pattern_is_recursive(pattern);
+    return !strchr(wildcard, '/') && !is_recursive(pattern);
 }
 
 size_t path_pattern_base_size(const char *pattern) {
@@ -70,6 +70,12 @@ uint64_t path_pattern_start(const struct path_pattern *pattern) {
     return pass_stars(pattern, 1);
 }
 
+/* The only use of libc's matcher: one component at a time. A matcher of our own would have to
+ * repeat its bracket expressions, escapes and characters of several bytes. */
+static bool matches_component(const char *component, const char *name) {
+    return !fnmatch(component, name, FNM_PERIOD);
+}
+
 uint64_t path_pattern_step(const struct path_pattern *pattern, uint64_t set, const char *name,
                            bool is_link) {
     uint64_t next = 0;
@@ -77,10 +83,17 @@ uint64_t path_pattern_step(const struct path_pattern *pattern, uint64_t set, con
         if (!(set >> i & 1)) continue;
         const char *component = pattern->components[i];
         if (!is_stars(component)) {
-            if (!fnmatch(component, name, FNM_PERIOD)) next |= UINT64_C(2) << i;
+            if (matches_component(component, name)) next |= UINT64_C(2) << i;
         } else if (!is_link && name[0] != '.') next |= UINT64_C(1) << i;
     }
     return pass_stars(pattern, next);
+}
+
+const char *path_pattern_only_name(const struct path_pattern *pattern, uint64_t set) {
+    for (size_t i = 0; i < pattern->count; i++)
+        if (set == UINT64_C(1) << i && !strpbrk(pattern->components[i], "*?[\\"))
+            return pattern->components[i];
+    return NULL;
 }
 
 bool path_pattern_matches(const struct path_pattern *pattern, char *path) {

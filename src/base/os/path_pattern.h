@@ -34,15 +34,15 @@ uint64_t path_pattern_start(const struct path_pattern *pattern);
 uint64_t path_pattern_step(const struct path_pattern *pattern, uint64_t set, const char *name,
                            bool is_link);
 
+/* The only name that the set matches, or NULL if it has a wildcard or several components. */
+const char *path_pattern_only_name(const struct path_pattern *pattern, uint64_t set);
+
 /* The bit of the end: a path matches if the set after its last name has it. */
 uint64_t path_pattern_end(const struct path_pattern *pattern);
 
 /* Returns true if the whole path matches. Its components are ended in place for the time of the
  * call: copies could fail for lack of memory, and a shard would be left out. */
 bool path_pattern_matches(const struct path_pattern *pattern, char *path);
-
-/* Returns true if `**` is a component of the pattern. */
-bool path_pattern_is_recursive(const char *pattern);
 
 /* Returns true if only files of one folder can match: the last one before the first wildcard. */
 bool path_pattern_is_flat(const char *pattern);

@@ -1,7 +1,6 @@
 #include "format/shards/set_choice.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,7 +84,8 @@ static void write_name(char text[TITLE_SIZE], const struct shard_set *set) {
 static bool write_pattern(char text[TITLE_SIZE], const struct shard_set *set,
                           const struct path_list *list, size_t first, recmap_error *error) {
     struct shard_sets matched = SHARD_SETS_INIT;
-    char **paths = calloc(set->shard_count + 1, sizeof *paths);
+    struct path_pattern pattern;
+    char components[TITLE_SIZE], **paths = calloc(set->shard_count + 1, sizeof *paths);
     const char *path = set->label.path, *end = path + strlen(path);
     size_t count = 0;
     while (end > path && (end[-1] < '0' || end[-1] > '9') && end[-1] != '/') end--;
@@ -93,8 +93,10 @@ static bool write_pattern(char text[TITLE_SIZE], const struct shard_set *set,
     while (start > path && start[-1] >= '0' && start[-1] <= '9') start--;
     int size = snprintf(text, TITLE_SIZE, "%.*s*%s", (int)(start - path), path, end);
     bool is_exact = paths && start < end && size < TITLE_SIZE && !strpbrk(path, "*?[\\");
+    memcpy(components, text, strlen(text) + 1);
+    is_exact = is_exact && path_pattern_init(&pattern, components, true, error) == RECMAP_OK;
     for (size_t i = first; is_exact && i < list->count; i++) {
-        if (fnmatch(text, list->paths[i], FNM_PATHNAME) != 0) continue;
+        if (!path_pattern_matches(&pattern, list->paths[i])) continue;
         is_exact = count < set->shard_count;
         paths[count++] = list->paths[i];
     }

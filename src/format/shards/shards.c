@@ -13,6 +13,7 @@
 #include "base/core/plural.h"
 #include "base/os/file.h"
 #include "base/os/list.h"
+#include "base/os/tree.h"
 #include "base/text/natural.h"
 #include "base/words/url_prefix.h"
 #include "format/shards/index_name.h"
@@ -28,8 +29,6 @@
 
 /* List files may name list files. The limit catches those that name each other in a circle. */
 #define LIST_DEPTH_LIMIT 16
-
-enum { PATH_WORK = 4 << 10 /* for the interrupt, in bytes: looking at a file */ };
 
 struct recmap_shards {
     struct path_list list;
@@ -288,7 +287,7 @@ static recmap_status add_matches(struct path_list *list, const char *pattern,
     struct path_list *left_out = expansion->left_out;
     size_t first = list->count, first_left_out = left_out->count;
     struct sift sift = sift_of(expansion);
-    RETURN_IF_FAILED(list_matches(list, pattern, shard_name_is_possible, error));
+    RETURN_IF_FAILED(tree_list(list, pattern, shard_name_is_possible, error));
     RETURN_IF_FAILED(path_list_sort(list, first, compare_paths, error));
     RETURN_IF_FAILED(sift_matches(list, first, pattern, &sift, error));
     RETURN_IF_FAILED(path_list_sort(left_out, first_left_out, compare_paths, error));

@@ -30,7 +30,7 @@
 
 enum {
     PROGRESS_NS = 50 * 1000 * 1000,
-    PATH_WORK = 8 << 10, /* for the interrupt, in bytes: resolving a path */
+    RESOLVE_WORK = 8 << 10, /* for the interrupt, in bytes: resolving a path */
 };
 
 struct recmap_index_builder {
@@ -440,7 +440,7 @@ static recmap_status resolve_part(struct build_part *part, const recmap_storage 
 static recmap_status resolve_parts(recmap_index_builder *builder, recmap_error *error) {
     for (size_t i = 0; i < builder->part_count; i++) {
         RETURN_IF_FAILED(resolve_part(&builder->parts[i], builder->storage, error));
-        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), PATH_WORK, error));
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), RESOLVE_WORK, error));
     }
     return RECMAP_OK;
 }
@@ -462,7 +462,7 @@ static recmap_status check_target(const recmap_index_builder *builder, recmap_er
         bool is_target = false;
         if (!part->index)
             RETURN_IF_FAILED(is_same_path(&is_target, part->path, builder->path, error));
-        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), PATH_WORK, error));
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), RESOLVE_WORK, error));
         if (!is_target) continue;
         fail(error, RECMAP_INVALID, "the index would replace this shard");
         fail_file(error, part->path);

@@ -20,7 +20,7 @@
 #include "format/shards/shard_source.h"
 #include "index/tables/index.h"
 
-enum { PATH_SIZE = 4096, PATH_WORK = 4 << 10 /* for the interrupt, in bytes */, WARNED_MAX = 3 };
+enum { PATH_SIZE = 4096, WARNED_MAX = 3 };
 
 static bool is_there(const char *path) {
     struct file_stat stat;

@@ -1,5 +1,6 @@
 /* Listing files: folders, patterns, and patterns with `**`. */
 #define _GNU_SOURCE
+#include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,8 +13,10 @@
 
 #include <cmocka.h>
 
+#include <recmap/interrupt.h>
+
 #include "base/os/list.h"
-#include "base/os/path_pattern.h"
+
 #include "base/os/tree.h"
 #include "support/build.h"
 #include "support/folder.h"
@@ -41,7 +44,7 @@ static void expect_list(struct path_list *list, const char *expected) {
 static void expect_matches(const char *pattern, const char *expected) {
     struct path_list list = PATH_LIST_INIT;
     recmap_error error = RECMAP_ERROR_INIT;
-    ASSERT_OK(list_matches(&list, pattern, is_shard, &error), &error);
+    ASSERT_OK(tree_list(&list, pattern, is_shard, &error), &error);
     expect_list(&list, expected);
 }
 
@@ -77,11 +80,64 @@ static void test_patterns(void **state) {
     expect_matches("nothing*", "");
 }
 
+/* Patterns without `**` mean what they mean to libc, except that wildcards never match `.` and
+ * `..`, as in Python. */
+static void test_patterns_match_as_in_libc(void **state) {
+    (void)state;
+    static const char *const patterns[] = {
+        "*",         "a*/?*/*", "[!a]/*.s", "[[:digit:]].s", "[",          "a/[b/c]*",
+        "*/b/3.s",   "*/none",  "*/b/*/",   "*/../1.s",      "?/./*.s",    "\\a/*.s",
+        "a/\\*.s",   "a//*.s",  "*/.7.s",   "**.s",          "d/*/b/3.s",  "d/*/../d/no*",
+        "none*/3.s", "*/2.s/*", "*/gone.s", "*/no",          "a/../*/2.s", "*/b/c/4.s",
+    };
+    assert_int_equal(symlink("nowhere", "a/gone.s"), 0);
+    expect_matches(".*/*", ".hidden/6.s");
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        char expected[1024] = "";
+        glob_t found = {0};
+        glob(patterns[i], 0, NULL, &found);
+        for (size_t j = 0; j < found.gl_pathc; j++) {
+            const char *path = found.gl_pathv[j];
+            struct stat st;
+            if (!is_shard(path) || (!stat(path, &st) && !S_ISREG(st.st_mode))) continue;
+            snprintf(expected + strlen(expected), sizeof expected - strlen(expected), "%s%s",
+                     expected[0] ? " " : "", path);
+        }
+        globfree(&found);
+        expect_matches(patterns[i], expected);
+    }
+}
+
+/* A folder may be passed through without permission to read it. */
+static void test_a_name_is_found_without_reading_its_folder(void **state) {
+    (void)state;
+    if (geteuid() == 0) skip(); /* root reads everything */
+    assert_int_equal(chmod("a/b", 0111), 0);
+    expect_matches("*/b/3.s", "a/b/3.s");
+    assert_int_equal(chmod("a/b", 0700), 0);
+}
+
+static int stop(void *context) {
+    (void)context;
+    return 1;
+}
+
+static void test_listing_can_be_interrupted(void **state) {
+    (void)state;
+    recmap_error error = RECMAP_ERROR_INIT;
+    struct path_list list = PATH_LIST_INIT;
+    recmap_status status = RECMAP_OK;
+    recmap_thread_set_interrupt(stop, NULL); /* it is asked once after many files */
+    for (int i = 0; status == RECMAP_OK && i < 100; i++)
+        status = tree_list(&list, "**/*.s", is_shard, &error);
+    recmap_thread_set_interrupt(NULL, NULL);
+    assert_int_equal(status, RECMAP_CANCELLED);
+    path_list_deinit(&list);
+}
+
 /* `**` is any number of folders, follows no links to folders and enters no hidden ones. */
 static void test_recursive_patterns(void **state) {
     (void)state;
-    assert_true(path_pattern_is_recursive("a/**/x") && path_pattern_is_recursive("**"));
-    assert_false(path_pattern_is_recursive("a*/x**"));
     expect_matches("**/*.s", "1.s a/2.s a/b/3.s a/b/c/4.s d/5.s l.s");
     expect_matches("a/**", "a/2.s a/b/3.s a/b/c/4.s");
     expect_matches("**/b/**/*.s", "a/b/3.s a/b/c/4.s");
@@ -99,6 +155,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         IN_TREE(test_folder),
         IN_TREE(test_patterns),
+        IN_TREE(test_patterns_match_as_in_libc),
+        IN_TREE(test_a_name_is_found_without_reading_its_folder),
+        IN_TREE(test_listing_can_be_interrupted),
         IN_TREE(test_recursive_patterns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
