@@ -19,7 +19,7 @@ _KINDS = {
 
 
 def packages_in(folders: list[Path]) -> list[Path]:
-    """The packages, and other archives, such as that of the documentation."""
+    """The packages, and other archives, such as the documentation."""
     ends = "whl", "tar.gz", "deb"
     return sorted(path for folder in folders for end in ends for path in folder.rglob(f"*.{end}"))
 
@@ -36,7 +36,7 @@ def missing_packages(paths: list[Path]) -> list[str]:
 
 
 def faults_of_packages(paths: list[Path], version: str, libraries: list[str]) -> list[str]:
-    """Why these packages cannot be those of the version, whose wheels contain the libraries."""
+    """Reasons why these are not the packages of the version, whose wheels contain the libraries."""
     counts = Counter(path.name for path in paths)
     faults = [f"there are {count} files {name}" for name, count in counts.items() if count > 1]
     for path in paths:

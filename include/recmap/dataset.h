@@ -133,11 +133,11 @@ RECMAP_API void recmap_dataset_close(recmap_dataset *dataset);
  *
  * Lifted columns are those that all parts have with the same type; a part without values of a
  * column has any type. recmap_dataset_find returns the first record with an id in the first part
- * that has one, recmap_dataset_find_all those of all parts. All parts must have ids for that, which
- * may come from features of different names; the concatenation then has no `id_name`, and cannot be
- * joined by id or searched for repeated ids. Records are read and checked as each part was opened;
- * if parts differ, the stricter check applies to all. The fingerprint is the first part's,
- * hashed with each further part's in turn (XXH3-128 of both).
+ * that has one, and recmap_dataset_find_all the records of all parts. All parts must have ids for
+ * that, which may come from features of different names; the concatenation then has no `id_name`,
+ * and cannot be joined by id or searched for repeated ids. Records are read and checked as each
+ * part was opened; if parts differ, the stricter check applies to all. The fingerprint is the first
+ * part's, hashed with each further part's in turn (XXH3-128 of both).
  *
  * Errors: INVALID without parts, or with more than 2^62 records together; NO_MEMORY. Cost: 100
  * bytes per shard, and a binary search among the parts for each record that is read. */
@@ -320,7 +320,7 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_locate(recmap_location 
  * file that was indexed (another size or header, or another modification time and other content);
  * CORRUPT if a CRC does not match.
  *
- * Cost: one or two cache misses in the index, those of the record, and its CRC. */
+ * Cost: one or two cache misses in the index, the cache misses of the record, and its CRC. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_get(recmap_record *record,
                                                              recmap_dataset *dataset,
                                                              uint64_t number, recmap_error *error);
@@ -417,7 +417,7 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_find_many(
 
 /* As recmap_dataset_find_many, with the ids of the records `numbers` of `source`; -1 also for a
  * record without id. The records of `source` are read in file order, whatever the order of
- * `numbers`. Memory: 72 bytes and those of the id for each of half a million records at a time,
+ * `numbers`. Memory: 72 bytes and the bytes of the id for each of half a million records at a time,
  * and, unless `numbers` ascends, 8 to 16 bytes for each of 67 million at a time. Errors: also as
  * recmap_dataset_gather for `source`, and INVALID if `source` has no ids. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_match(

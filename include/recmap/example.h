@@ -35,8 +35,8 @@ RECMAP_API uint64_t recmap_schema_other_count(const recmap_schema *schema);
 
 /* Appends {name: {...}}, sorted by name, with the members of recmap_schema_feature: "kind"
  * ("int64", "float", "bytes", "mixed", "unset"), "share", "min_length", "max_length",
- * "unset_share", "missing_share"; "shape", which is that of a FIXED_LEN feature ([] for one value,
- * [N] for more), or null if it cannot be FIXED_LEN; and, if there are values of one kind, "min" and
+ * "unset_share", "missing_share"; "shape", as a FIXED_LEN feature takes it ([] for one value, [N]
+ * for more), or null if it cannot be FIXED_LEN; and, if there are values of one kind, "min" and
  * "max" of numbers, "nan_count" of floats, "min_size" and "max_size" of bytes. A feature list is
  * the member "list" of its name, with the same members plus "min_steps" and "max_steps"; a name
  * that only a list has contains no other members. Errors: NO_MEMORY; the text is then unchanged. */
@@ -52,8 +52,8 @@ typedef struct recmap_schema_feature {
                          as the schema */
     size_t name_size; /* bytes of the name */
     const char *kind; /* "int64", "float", "bytes"; "mixed" if values of records or steps differ;
-                         that of the empty lists if there are no values; "unset" if no record holds
-                         it, or only empty lists of several kinds. A static string */
+                         the kind of the empty lists if there are no values; "unset" if no record
+                         holds it, or only empty lists of several kinds. A static string */
     double share;     /* fraction of all records that hold the feature, or that have the list */
     uint64_t min_length; /* number of values, over the records that hold it, or over the steps that
                             have a kind */
@@ -94,7 +94,7 @@ typedef enum recmap_example_part_kind {
     RECMAP_EXAMPLE_PART_STEP = 3,
 } recmap_example_part_kind;
 
-/* A part of a record. Pointers are valid during the call only, except those of `bytes` into the
+/* A part of a record. Pointers are valid only during the call, except that `bytes` points into the
  * record. */
 typedef struct recmap_example_part {
     recmap_example_part_kind kind;
@@ -134,12 +134,12 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_example_check(const void *data,
  * the same condition, else {"number": N, "base64": "..."}. recmap_example_builder_read_json reads
  * it back.
  *
- * The mapping is that of Python's json_format.MessageToJson: bytes in base64, 64-bit integers as
- * strings, floats with the fewest digits that read back to the same value, "NaN", "Infinity"; names
- * sorted. An unset feature is {}, an empty list is {"int64List":{}}, and an empty record, which is
- * an Example without features, is {}. Reading the JSON back gives a message equal to the record's.
- * Therefore a record with fields that neither message defines, or with a NaN other than 0x7fc00000,
- * is written in base64. Errors: NO_MEMORY; the text is then unchanged. */
+ * The mapping is the same as of Python's json_format.MessageToJson: bytes in base64, 64-bit
+ * integers as strings, floats with the fewest digits that read back to the same value, "NaN",
+ * "Infinity"; names sorted. An unset feature is {}, an empty list is {"int64List":{}}, and an empty
+ * record, which is an Example without features, is {}. Reading the JSON back gives a message equal
+ * to the record's. Therefore a record with fields that neither message defines, or with a NaN other
+ * than 0x7fc00000, is written in base64. Errors: NO_MEMORY; the text is then unchanged. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_record_to_json(recmap_text *text,
                                                                 const recmap_record *record,
                                                                 recmap_error *error);

@@ -67,8 +67,8 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_example_builder_finish(
 
 /* Reads one JSON object: protobuf's JSON mapping of tf.Example or tf.SequenceExample, or the form
  * that recmap_record_to_json writes for other records, {"number": N, "base64": "..."}, whose number
- * is optional and ignored. Returns the record's bytes as recmap_example_builder_finish does, or
- * those of the base64. A record that was begun is discarded.
+ * is optional and ignored. Returns the record's bytes as recmap_example_builder_finish does, or the
+ * decoded base64. A record that was begun is discarded.
  *
  * As in protobuf, these are accepted: both spellings of fields (int64List, int64_list); null for a
  * missing field; numbers as numbers or in strings; "NaN", "Infinity", "-Infinity"; both alphabets

@@ -119,7 +119,7 @@ typedef struct recmap_feature {
 
     /* FIXED_LEN: the values for a record without the feature: none (it is an error), one for every
      * element, or one per element. FIXED_LEN_SEQUENCE and SLICED: none, or the padding value;
-     * without one, 0 or "". Their type is that of the list that the element is read from (for
+     * without one, 0 or "". They have the type of the list that the element is read from (for
      * `raw`: as if it were not raw). A record that has the feature with an empty list does not get
      * the default. */
     const recmap_value *defaults;
@@ -147,7 +147,7 @@ typedef struct recmap_feature {
 
     /* SLICED: elements that precede and follow those of each record that has any, such as tokens
      * that begin and end a document. Together as many as the row order adds. If an element has
-     * several values, all are the given one. Types are those of `defaults`. */
+     * several values, all are the given one. Types are as for `defaults`. */
     const recmap_value *prepend;
     size_t prepend_count;
     const recmap_value *append;

@@ -61,7 +61,7 @@ typedef struct recmap_index_options {
                                 compressed shard and for the list of its records and damage. At
                                 least 1 MiB; 0: the default limits, which follow the size of the
                                 shard (docs/reference/reliability.md) and can only be lowered. As
-                                many shards as threads are scanned at once; the limit is that of
+                                many shards as threads are scanned at once; the limit applies to
                                 each. The index does not depend on it, but a shard over it is an
                                 error */
     int reads_shards;        /* not 0: local shards are read, never mapped. Shards that cannot be
@@ -132,10 +132,10 @@ RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_index_builder_create(recmap_index_builder **builder, const char *path,
                             const recmap_index_options *options, recmap_error *error);
 
-/* Appends a shard file to the queue. Nothing is read before finish. Of a shard that
- * an index that was added has already, only the records that follow those of the index are added,
- * if there are any: they get the next numbers, after all records of the index. If the shard changed
- * otherwise, finishing is the error STALE. Errors: NO_MEMORY. */
+/* Appends a shard file to the queue. Nothing is read before finish. If an index that was added
+ * already has the shard, only its records past the end of the index are added: they get the next
+ * numbers, after all records of the index. If the shard changed otherwise, finishing is the error
+ * STALE. Errors: NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_index_builder_add_shard(
     recmap_index_builder *builder, const char *path, recmap_error *error);
 

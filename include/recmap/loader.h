@@ -52,7 +52,7 @@ typedef struct recmap_loader_options {
     /* Batches of this epoch and of later ones are not read ahead, only when the caller waits for
      * them; 0: all are read ahead. */
     uint64_t batches_ahead_epoch_limit;
-    recmap_allocator allocator; /* of the memory of columns; {NULL}: that of the library, which is
+    recmap_allocator allocator; /* of the memory of columns; {NULL}: the library's own, which is
                                    reused from batch to batch */
 } recmap_loader_options;
 
@@ -114,7 +114,7 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_next(recmap_batch **batc
 /* Waits until recmap_loader_next would not block, but at most `timeout_ns`, for callers that must
  * also check something else from time to time, such as signals. `is_ready` is 0 on a timeout. A
  * pending error, which recmap_loader_next will return, also counts as ready. Errors: INVALID in a
- * child; else those of starting to read. */
+ * child; else as when reading starts. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_wait(int *is_ready, recmap_loader *loader,
                                                              uint64_t timeout_ns,
                                                              recmap_error *error);
@@ -145,7 +145,7 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_load(recmap_loader *load
                                                              const recmap_state *state,
                                                              recmap_error *error);
 
-/* The same, but the loader's order may also be a mixture that continues that of the state: see
+/* The same, but the loader's order may also be a mixture that continues the state's mixture: see
  * recmap_state_check_continued. Errors: as recmap_loader_load. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_load_continued(recmap_loader *loader,
                                                                        const recmap_state *state,

@@ -26,8 +26,8 @@ RECMAP_API void recmap_order_release(recmap_order *order);
 #define RECMAP_ORDER_COUNT_MAX ((uint64_t)1 << 62)
 
 /* How deep orders may be nested: a mixture or view is one level deeper than its deepest source or
- * base, and an order without them is at level 1. And the maximum size of the description of an
- * order, which is part of a loader's state; that of a mixture or view is estimated from above. */
+ * base, and an order without them is at level 1. The description of an order, which is part of a
+ * loader's state, has a maximum size; for a mixture or view, an upper estimate counts. */
 enum { RECMAP_ORDER_DEPTH_MAX = 8 };
 #define RECMAP_ORDER_DESCRIPTION_MAX ((size_t)4 << 20)
 
@@ -74,9 +74,9 @@ enum { RECMAP_MIXTURE_SOURCES_MAX = 4096 };
 
 /* Interleaves sources in proportion to their weights. Mixing is deterministic: of the first t
  * positions each source has its exact share of t, rounded up or down. Numbers continue from source
- * to source: those of a source start at the sum of recmap_order_number_limit of the sources before
- * it. Each source iterates through its own epochs, which continue across the epochs of the mixture.
- * A source with weight 0 is left out. The sources are retained.
+ * to source: the numbers of a source start at the sum of recmap_order_number_limit of the sources
+ * before it. Each source iterates through its own epochs, which continue across the epochs of the
+ * mixture. A source with weight 0 is left out. The sources are retained.
  *
  * Errors: also INVALID, naming the source, if a source is empty or its weight is negative, infinite
  * or not a number; if all weights are 0; and if an epoch would have more than 2^62 positions. */
@@ -157,8 +157,8 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_stratified(recmap_order *
                                                                   uint64_t seed,
                                                                   recmap_error *error);
 
-/* ---- Views replace the numbers of `base`, which is retained, by other numbers. Batches stay those
- * of `base`. Errors: also INVALID if `base` has numbers at `count` or above. */
+/* ---- Views replace the numbers of `base`, which is retained, by other numbers. Batches stay as in
+ * `base`. Errors: also INVALID if `base` has numbers at `count` or above. */
 
 /* Number i becomes first + i * step. step may be negative, but not 0. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_view_range(recmap_order **order,

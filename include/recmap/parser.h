@@ -58,10 +58,10 @@ recmap_parser_create_custom(recmap_parser **parser, const recmap_feature *featur
                             recmap_parse_fn parse, void *context, recmap_error *error);
 
 /* Set column `column`, in the order of the features, to `count` values, which are converted to the
- * element type as those of a tf.Example are: int64 for integers and BOOL, float for floats. Bytes
- * are not copied here: they must live as long as the record, so preferably point into it; each
- * value has less than 2 GiB. Setting a column again replaces its values. Errors: FEATURE if their
- * type, number or values are not what the feature requires. */
+ * element type as in a tf.Example: int64 for integers and BOOL, float for floats. Bytes are not
+ * copied here: they must live as long as the record, so preferably point into it; each value has
+ * less than 2 GiB. Setting a column again replaces its values. Errors: FEATURE if their type,
+ * number or values are not what the feature requires. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_row_set_int64(recmap_row *row, size_t column,
                                                                const int64_t *values, size_t count);
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_row_set_float(recmap_row *row, size_t column,

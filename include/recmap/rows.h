@@ -3,8 +3,8 @@
  *
  * A row is one training sample, made of pieces: stretches of the sequences of records. A row order
  * is an order (order.h): recmap_order_at gives the number of the row at a position, and
- * recmap_order_pieces gives the row's pieces. Ranks, states, mixtures and descriptions are
- * those of all orders. docs/formats/rows.md specifies each kind, with test vectors. */
+ * recmap_order_pieces gives the row's pieces. Ranks, states, mixtures and descriptions work as for
+ * all orders. docs/formats/rows.md specifies each kind, with test vectors. */
 #ifndef RECMAP_ROWS_H
 #define RECMAP_ROWS_H
 
@@ -190,7 +190,7 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_prepare(const recmap_orde
  * Every sliced feature of a record must have as many elements as the counts say, and prepend and
  * append as many as the order adds. If the values have different sizes, surplus elements are
  * noticed only by rows that have the record's last counted element. Features of other kinds give
- * one value per row, that of its record, and are allowed only with windows, whose rows have one
+ * one value per row, from its record, and are allowed only with windows, whose rows have one
  * record each.
  *
  * Only elements of the rows are decoded. In a mapped shard, a record is checked when it is first

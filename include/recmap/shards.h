@@ -63,9 +63,9 @@ RECMAP_API void recmap_shards_set_framing(recmap_shards *shards, const char *fra
  *                         files, `_...`, indexes, selections, temporary files, documents (README,
  *                         `*.md`), metadata (`*.json`, `*.pbtxt`, `*.idx`) and checksums. Text
  *                         files (`*.txt`, `*.csv`, `*.jsonl`) only if the framing is lines, and
- *                         then only they; or if the folder has no others. Beside files whose names
- *                         are not those of shards (`*.tfrecord`, `*-00000-of-00002`, ...), the
- *                         contents of these decide;
+ *                         then only they; or if the folder has no others. If the others do not
+ *                         have names of shards (`*.tfrecord`, `*-00000-of-00002`, ...), their
+ *                         contents decide;
  *     NAME@N[END]         the N files NAME-00000-of-0000N[END] and so on, as TFX and others name
  *                         the shards of a set; all must exist;
  *     @LISTFILE           one of these names per line; empty lines and lines that begin with # are
@@ -80,7 +80,7 @@ RECMAP_API void recmap_shards_set_framing(recmap_shards *shards, const char *fra
  * first wildcard.
  *
  * Symbolic links to files count as files, even broken ones: reading them reports what is missing.
- * The name of the link is that of the shard, as in the cache of a hub or in an annex.
+ * The shard has the name of the link, as in the cache of a hub or in an annex.
  *
  * Errors: INVALID if nothing exists or matches, naming it, if a folder has several sets (see
  * recmap_shards_choose_sets), or if it has text files and others, and none is known to be a shard;
@@ -99,8 +99,8 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_add_planned(recmap_shard
 /* The number of shards. */
 RECMAP_API size_t recmap_shards_count(const recmap_shards *shards);
 
-/* Returns 1 if there is one shard, and it is meant to be alone: the name added is that of the file,
- * or a pattern with the number of the shard, such as x-00003*. */
+/* Returns 1 if there is one shard, and it is meant to be alone: the name that was added is the
+ * file's, or a pattern with the number of the shard, such as x-00003*. */
 RECMAP_API int recmap_shards_name_one(const recmap_shards *shards);
 
 /* The path of shard `index`, as named or found. NULL if out of range. Valid until the next add. */
@@ -129,11 +129,11 @@ RECMAP_API size_t recmap_shards_warning_count(const recmap_shards *shards);
 RECMAP_API const char *recmap_shards_warning(const recmap_shards *shards, size_t index);
 
 /* The default path of the index of these shards, in the folder of the first shard, or in the
- * current folder if that is named by a URL. Its name is that of the set, without -K-of-N and
- * without the suffixes .tfrecord, .tfrecords and .recordio; of one file, the file's; of other
- * files, the words with which their names begin, without numbers at the end, or the name of their
- * folder if they have none in common; plus `.rmx`. Writes at most `capacity` bytes including the
- * NUL. Errors: INVALID for an empty list or if `capacity` is too small. */
+ * current folder if that is named by a URL. It has the name of the set, without -K-of-N and without
+ * the suffixes .tfrecord, .tfrecords and .recordio; of one file, the file's; of other files, the
+ * words with which their names begin, without numbers at the end, or the name of their folder if
+ * they have none in common; plus `.rmx`. Writes at most `capacity` bytes including the NUL. Errors:
+ * INVALID for an empty list or if `capacity` is too small. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_shards_index_path(char *path, size_t capacity,
                                                                    const recmap_shards *shards,
                                                                    recmap_error *error);

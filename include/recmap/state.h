@@ -29,7 +29,7 @@ typedef struct recmap_state_info {
     uint64_t position_count; /* positions per epoch */
     uint64_t epoch;
     uint64_t position; /* 0 to position_count */
-    const char *order; /* as recmap_order_describe writes it; that of a state lives as long as the
+    const char *order; /* as recmap_order_describe writes it; in a state it lives as long as the
                         * state */
 } recmap_state_info;
 

@@ -1,7 +1,7 @@
 /* How objects in remote stores are reached: endpoints, credentials, limits. Every function that
  * takes names of shards takes URLs too (s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/BLOB,
- * https://HOST/PATH, http://HOST/PATH), if this build of recmap has support for them. Others, such
- * as those of HDFS, are read only through a client: see recmap_storage_set_client. */
+ * https://HOST/PATH, http://HOST/PATH), if this build of recmap has support for them. Other URLs,
+ * such as hdfs://, are read only through a client: see recmap_storage_set_client. */
 #ifndef RECMAP_STORAGE_H
 #define RECMAP_STORAGE_H
 
@@ -32,7 +32,7 @@ RECMAP_API void recmap_storage_release(recmap_storage *storage);
 /* Sets an option, instead of the environment: endpoint, region, key, secret, token, anonymous,
  * requester_pays, addressing, profile, credential_process, account, sas, ca_bundle, proxy, timeout.
  * The spellings of fsspec are accepted too (anon, endpoint_url, ...). `urls` adds a URL as
- * recmap_storage_add_url does, or, as @FILE, those of a file with one URL per line. No message ever
+ * recmap_storage_add_url does, or, as @FILE, the URLs in a file, one per line. No message ever
  * quotes a value. Errors: INVALID, naming the nearest option if there is none of this name; IO;
  * NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_storage_set(recmap_storage *storage,

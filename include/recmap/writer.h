@@ -37,15 +37,15 @@ typedef struct recmap_writer recmap_writer;
 
 /* Removes the temporary files that writers of these files, or of indexes at these paths, left when
  * they were killed. A writer does so for its own file, and lists its folder: to write many files of
- * a set, call this once and set options.keeps_leftovers. Files of other targets, and those of
- * writers that run, are left alone. Never fails: what cannot be removed stays. */
+ * a set, call this once and set options.keeps_leftovers. Files of other targets, and of writers
+ * that run, are left alone. Never fails: what cannot be removed stays. */
 RECMAP_API void recmap_writer_remove_leftovers(const char *const *paths, size_t count);
 
 /* Creates a writer, which the caller destroys. NULL options are the defaults. Errors: INVALID for
- * invalid options, for names that state another compression than that of the file, or one that
- * cannot be written (.bz2, .xz, .zst, .lz4), for names of indexes and selections (.rmx, .rmv), and
- * for an index_path that recmap_index_builder_create refuses or that is the path of the file; IO if
- * the folder cannot be written to. */
+ * invalid options, for names that state another compression than the file has, or one that cannot
+ * be written (.bz2, .xz, .zst, .lz4), for names of indexes and selections (.rmx, .rmv), and for an
+ * index_path that recmap_index_builder_create refuses or that is the path of the file; IO if the
+ * folder cannot be written to. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_writer_create(recmap_writer **writer,
                                                                const char *path,
                                                                const recmap_writer_options *options,

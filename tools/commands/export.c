@@ -23,9 +23,8 @@ static const char *base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* Sets `path` to that of a shard's text index, in `folder` or beside the shard. The caller frees
- * it.
- */
+/* Sets `path` to the path of a shard's text index, in `folder` or beside the shard. The caller
+ * frees it. */
 static recmap_status find_idx_path(char **path, const recmap_dataset *dataset, uint64_t shard_index,
                                    const char *folder, recmap_error *error) {
     char shard[PATH_MAX];

@@ -75,7 +75,7 @@ static recmap_status write_output(const struct get_job *job, const struct view *
     return status;
 }
 
-/* Adds the records that only the open data set can find, and those of the file. */
+/* Adds the records that only the open data set can find, and the records that the file names. */
 static recmap_status complete_list(struct get_job *job, struct view *view, recmap_error *error) {
     recmap_status status = RECMAP_OK;
     for (int i = 1; job->by_id && status == RECMAP_OK && i < job->args.operand_count; i++)

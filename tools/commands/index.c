@@ -81,8 +81,8 @@ static int add_counted(struct index_job *job, char *argument) {
     return 0;
 }
 
-/* Lets the features that are lifted without a default be null: those of the options, or of the
- * index that is appended to. */
+/* Lets features that are lifted without a default be null, by the options or by the index that is
+ * appended to. */
 static void set_nullable(struct index_job *job) {
     recmap_lift *lifts = job->lifts ? job->lifts : job->appended.lifts;
     for (size_t i = 0; i < job->options.lift_count; i++) lifts[i].is_nullable = 1;

@@ -189,8 +189,8 @@ static recmap_status print_human(const struct view *view, const char *path,
     return RECMAP_OK;
 }
 
-/* The document of the index. That of a selection begins with its own number of records, and that of
- * the index becomes "total_records". */
+/* The document of the index. For a selection it begins with the selection's number of records, and
+ * the index's becomes "total_records". */
 static recmap_status print_json(const struct view *view, const struct info_request *request,
                                 recmap_error *error) {
     static const char records[] = "{\"records\":";

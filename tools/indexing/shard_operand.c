@@ -34,7 +34,7 @@ static bool is_index(const char *path) {
     return status != RECMAP_CORRUPT;
 }
 
-/* A file that is not there is reported as such, unless its name is that of several. */
+/* A file that is not there is reported as such, unless its name stands for several. */
 bool shard_operand_is_named(const struct args *args) {
     const char *path = args->operands[0];
     struct stat file;
@@ -63,7 +63,7 @@ struct source {
     struct listed_shard *listed; /* one for each shard; NULL: there is no index */
     size_t known;                /* how many shards the index has */
     uint64_t missing; /* how many entries of the index are of shards that are not there */
-    size_t next;      /* the shard after that of the entry that was compared last */
+    size_t next;      /* the shard after the last compared entry's */
 };
 
 /* The library's advice names options of `recmap index`. */
@@ -164,7 +164,7 @@ static bool same_target(const char *a, const char *b) {
 
 /* Finds the shard of an entry of the index, or returns the number of shards. Entries mostly have
  * the order of the shards, but what was appended to a shard, or between two, follows all others. A
- * shard is that of one name: several links may lead to one file. */
+ * shard has one name: several links to one file are several shards. */
 static size_t find_shard(const struct source *source, const char *path,
                          bool is_same(const char *a, const char *b)) {
     size_t count = recmap_shards_count(source->shards);
@@ -300,8 +300,8 @@ static const char *find_framing(const struct source *source) {
     return has_last ? last.framing : source->args->framing;
 }
 
-/* Says so if shards were appended that are not the last ones: the order of the records, which only
- * building again would change, is not that of the shards. */
+/* Says so if shards were appended that are not the last ones: the records are not in the order of
+ * the shards, which only building again would change. */
 static void report_order(const struct source *source) {
     size_t first = 0, last = recmap_shards_count(source->shards);
     if (!source->listed) return;

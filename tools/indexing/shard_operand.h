@@ -12,8 +12,8 @@ bool shard_operand_is_named(const struct args *args);
 
 /* Opens the index of these shards, as recmap.open of the Python package does: the index at their
  * default path, to which shards that it lacks are appended, or else a new one. Sets `path`, which
- * the caller frees, to that of the index. Returns 0, or the exit status after printing the error.
- */
+ * the caller frees, to the path of the index. Returns 0, or the exit status after printing the
+ * error. */
 int shard_operand_open(recmap_dataset **dataset, char **path, const struct args *args);
 
 #endif

@@ -69,7 +69,8 @@ recmap_status output_finish(struct output *output, recmap_error *error);
 /* Closes the output and frees its memory. Removes a file that was not finished. */
 void output_close(struct output *output);
 
-/* Flushes stdout. Returns `exit_status`, or that of an I/O error after printing the error. */
+/* Flushes stdout. Returns `exit_status`, or after an I/O error, which it prints, the status for
+ * it. */
 int output_check_stdout(int exit_status);
 
 #endif

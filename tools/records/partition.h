@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Part k receives the records whose word is below limits[k] and not below that of an earlier part.
+/* Part k receives the records whose word is below limits[k] and not below an earlier part's limit.
  * The last part receives the rest. */
 struct partition {
     uint64_t key;

@@ -5,8 +5,8 @@
 #include "records/view.h"
 
 /* Reads and checks every record of the view, and prints what is damaged and how many are good, as
- * text or as one JSON document. Returns the exit status: 1 if a record is damaged. `path` is that
- * of the selection. */
+ * text or as one JSON document. Returns the exit status: 1 if a record is damaged. `path` names the
+ * selection. */
 int verify_view(const struct view *view, const char *path, bool as_json);
 
 #endif

@@ -92,8 +92,8 @@ static recmap_status keep_items(struct view *view, const uint64_t *bits, recmap_
     return RECMAP_OK;
 }
 
-/* Finds the records of the data set, which may be more than those of the view, for which the
- * expression is true: a bit for each record, which the caller frees, also after an error. */
+/* Finds the records of the data set, also outside the view, for which the expression is true: a bit
+ * for each record, which the caller frees, also after an error. */
 static recmap_status match(uint64_t **bits, const struct view *view, const char *expression,
                            recmap_error *error) {
     recmap_filter *filter = NULL;

@@ -12,7 +12,7 @@ struct view {
     recmap_dataset *dataset;
     const char *path;       /* the operand: the file that was opened */
     const char *index_path; /* lives as long as the view */
-    char *found_path;       /* that of an index of shards that were named; else NULL */
+    char *found_path;       /* the index of shards that were named; else NULL */
     const uint64_t *numbers;
     uint64_t count;
     recmap_selection *selection; /* of the file; NULL: an index was opened */

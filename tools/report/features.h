@@ -31,7 +31,7 @@ void record_features_deinit(struct record_features *features);
 recmap_status record_features_add(struct record_features *features, const recmap_record *record,
                                   recmap_error *error);
 
-/* The values of a feature of the schema, or NULL: only those of the first 256 features are kept. */
+/* The values of a feature of the schema, or NULL: only the first 256 features have them. */
 struct feature_values *record_features_find(struct record_features *features,
                                             const recmap_schema_feature *feature);
 

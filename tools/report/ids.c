@@ -16,7 +16,7 @@ static int compare_hashes(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-/* The hashes of the view's items, sorted. Ends with those of items without an id. */
+/* The hashes of the view's items, sorted. Items without an id are last. */
 static uint64_t *sort_hashes(const struct view *view, const uint64_t *hashes) {
     uint64_t *sorted = malloc((size_t)(view->count + 1) * sizeof *sorted);
     if (!sorted) return NULL;

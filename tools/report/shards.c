@@ -84,8 +84,8 @@ recmap_status page_write_shards(struct html *html, const struct report *report,
 
 /* ---- Damage. */
 
-/* Writes the strip of one shard. Offsets in compressed shards are those of the inflated data, whose
- * size is not known: the strip then ends with the damage. */
+/* Writes the strip of one shard. Offsets in compressed shards count inflated bytes, whose total is
+ * not known: the strip then ends with the damage. */
 static recmap_status write_strip(struct html *html, const recmap_dataset *dataset,
                                  uint64_t shard_index, const struct plot_span *spans, size_t count,
                                  recmap_error *error) {
@@ -105,7 +105,7 @@ static recmap_status write_strip(struct html *html, const recmap_dataset *datase
     return RECMAP_OK;
 }
 
-/* Writes a strip for each damaged shard. The damage is in file order, so that of a shard is
+/* Writes a strip for each damaged shard. The damage is in file order, so all damage of a shard is
  * together. */
 static recmap_status write_strips(struct html *html, recmap_dataset *dataset, uint64_t count,
                                   struct plot_span *spans, recmap_error *error) {

@@ -23,7 +23,7 @@ static void add(struct record_sizes *sizes, uint64_t size, uint64_t position, ui
     sizes->sum += (double)size;
 }
 
-/* Reads the locations of `count` items of the view. Those of a whole index follow each other. */
+/* Reads the locations of `count` items of the view. In a whole index the items are consecutive. */
 static recmap_status locate(recmap_location *locations, const struct view *view,
                             const uint64_t *positions, size_t count, recmap_error *error) {
     bool is_run = !view->numbers && positions[count - 1] - positions[0] == count - 1;

@@ -10,7 +10,7 @@
 const struct option_row option_table[] = {
     /* index, and what verify shares with it */
     {OPTION_SPLIT, "split", "NAME", "index",
-     "use the shards of a split: those of sets and files whose names are NAME, or end in -NAME, "
+     "use the shards of a split: sets and files whose names are NAME, or end in -NAME, "
      "_NAME or .NAME"},
     {OPTION_SETS, "sets", "error|all", "index",
      "several sets in a folder, such as train and test, are an error (default), or are joined"},

@@ -19,7 +19,7 @@ static bool equals(const char *text, const char *word) {
     return text && !strcmp(text, word);
 }
 
-/* A browser leaves the port out if it is that of HTTP. */
+/* A browser leaves the port out if it is HTTP's. */
 static bool is_own_host(const struct gate *gate, const char *host) {
     static const char *const names[] = {"127.0.0.1", "localhost"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

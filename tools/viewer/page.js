@@ -13,7 +13,7 @@ function element(tag, name, ...children) {
   return made;
 }
 
-/** What is shown. All but `cell`, which is that of the selected row, is in the fragment of the
+/** What is shown. All but `cell`, the cell of the selected row, is in the fragment of the
  * address. */
 const state = { page: "rows", first: 0, row: 0, cell: 0, number: null, filter: "", seed: null, epoch: "0" };
 let info = null;

@@ -18,7 +18,7 @@ void search_cache_deinit(struct search_cache *cache);
 
 /* Finds the search for an expression. If there is none, it takes the place of the search that was
  * unused longest, and does a first slice. The result is valid until the next call. Errors: those of
- * search_init; that of the search, which is then removed. */
+ * search_init; the search's own error, which removes it. */
 recmap_status search_cache_find(const struct search **search, struct search_cache *cache,
                                 const struct view *view, const char *expression,
                                 recmap_error *error);

@@ -31,7 +31,7 @@ bool viewer_continue(void *context);
 recmap_status viewer_write_info(struct viewer *viewer, struct page_json *json,
                                 const struct request *request, recmap_error *error);
 
-/* Fields `first`, `count` and those of a listing: rows of the table. */
+/* Fields `first`, `count` and the fields of a listing: rows of the table. */
 recmap_status viewer_write_rows(struct viewer *viewer, struct page_json *json,
                                 const struct request *request, recmap_error *error);
 
@@ -43,7 +43,7 @@ recmap_status viewer_write_record(struct viewer *viewer, struct page_json *json,
 recmap_status viewer_write_hex(struct viewer *viewer, struct page_json *json,
                                const struct request *request, recmap_error *error);
 
-/* Field `id` or `number`, and those of a listing: the records with that id, and their rows. */
+/* Field `id` or `number`, and the fields of a listing: the records with that id, and their rows. */
 recmap_status viewer_write_matches(struct viewer *viewer, struct page_json *json,
                                    const struct request *request, recmap_error *error);
 

@@ -23,7 +23,7 @@ struct array_view {
 
 /* Read-only arrays, which are copied unless they are aligned, and writable ones, which must be.
  * Only the item size, of eight bytes or of `item_size`, is checked: the Python side passes arrays
- * of the right type. `flags` are those of PyObject_GetBuffer. */
+ * of the right type. `flags` are for PyObject_GetBuffer. */
 int take_array(PyObject *object, void *array);
 int take_array_out(PyObject *object, void *array);
 int take_bytes_array(PyObject *object, void *array);

@@ -23,8 +23,8 @@ struct batch_object {
     struct shared_batch *shared;
 };
 
-/* Wraps `batch` in a RecordBatch, and takes ownership even if it fails. `parser` is that of its
- * columns, or NULL. */
+/* Wraps `batch` in a RecordBatch, and takes ownership even if it fails. `parser` parsed its
+ * columns, or is NULL. */
 PyObject *batch_wrap(struct handle_object *handle, recmap_batch *batch, recmap_parser *parser);
 
 /* Reads the records `numbers`, which must be in range, and parses them if there is a parser.

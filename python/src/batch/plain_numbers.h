@@ -1,4 +1,4 @@
-/* Numbers that features store without a closer look: those of most records. */
+/* The fast path for numbers in features, which most records take. */
 #ifndef RECMAP_PYTHON_BATCH_PLAIN_NUMBERS_H
 #define RECMAP_PYTHON_BATCH_PLAIN_NUMBERS_H
 

@@ -7,7 +7,7 @@
 #include "base/signals.h"
 #include "dataset/dataset.h"
 
-/* The types of values are the first element types, whose names are those of NumPy, and float64. */
+/* The types of values are the first element types, which NumPy names alike, and float64. */
 static const char *dtype_name(recmap_type type) {
     _Static_assert((int)RECMAP_ELEMENT_INT64 == RECMAP_TYPE_INT64, "the types of values differ");
     _Static_assert((int)RECMAP_ELEMENT_FLOAT32 == RECMAP_TYPE_FLOAT, "the types of values differ");

@@ -228,7 +228,7 @@ static PyObject *handle_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     return (PyObject *)handle;
 }
 
-/* Fills `datasets` with those of a tuple of handles. */
+/* Fills `datasets` with the data sets of a tuple of handles. */
 static int take_parts(recmap_dataset **datasets, PyObject *type, PyObject *parts) {
     for (Py_ssize_t i = 0; i < PyTuple_Size(parts); i++) {
         PyObject *part = PyTuple_GetItem(parts, i);
@@ -268,7 +268,7 @@ static PyObject *handle_concat(PyObject *type, PyObject *arguments) {
     return (PyObject *)handle;
 }
 
-/* schemes() -> {"s3://", ...}: those of the shards that URLs name. */
+/* schemes() -> {"s3://", ...}: the schemes of the shards' URLs. */
 static PyObject *handle_schemes(PyObject *object, PyObject *unused) {
     (void)unused;
     struct handle_object *handle = (struct handle_object *)object;

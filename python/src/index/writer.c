@@ -96,7 +96,7 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     options.lift_count = lifts.count;
     options.counted_features = counted.features;
     options.counted_feature_count = counted.count;
-    options.is_part = 1; /* it is merged with those of the other shards */
+    options.is_part = 1; /* it is merged with the other shards' indexes */
     struct writer_object *self = NULL;
     if (index_name == Py_None || take_path(index_name, &index)) {
         if (index) writing.index_path = PyBytes_AsString(index);

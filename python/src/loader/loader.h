@@ -43,7 +43,7 @@ struct loader_object {
     char is_end_next;         /* the epoch's last step was delivered, its end was not */
     char is_iterating;        /* an iterator has not ended */
     uint64_t iteration;       /* the number of the one iterator that may continue */
-    uint64_t generation;      /* of steps: those of an earlier one were dropped by seek or close */
+    uint64_t generation;      /* of steps; seek and close drop steps of earlier ones */
 };
 
 /* A step of nothing. NULL with MemoryError. */

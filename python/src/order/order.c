@@ -186,8 +186,8 @@ static PyObject *blend_checked(const struct mixture_arguments *arguments) {
     return result;
 }
 
-/* mixture([Order], positions, weights, is_last, length): `weights` is an array of doubles, those of
- * all orders for each of the positions. */
+/* mixture([Order], positions, weights, is_last, length): `weights` is an array of doubles: for each
+ * position, the weights of all orders. */
 static PyObject *mixture(PyObject *unused, PyObject *arguments) {
     (void)unused;
     struct mixture_arguments given = {.positions = ARRAY_VIEW_INIT,

@@ -33,7 +33,7 @@ void thread_interrupt_restore(const struct interrupt *interrupt) {
     current = *interrupt;
 }
 
-/* `interrupt` may be that of the thread, which is cleared meanwhile. */
+/* `interrupt` may be the thread's own, which is cleared during the call. */
 bool interrupt_ask(struct interrupt *interrupt) {
     struct interrupt asked = *interrupt;
     assert(asked.function);

@@ -488,7 +488,7 @@ static bool find_mode(mode_t *mode, const char *target) {
 }
 
 /* The file is for its owner only until it is published. Returns the permissions that a new file
- * gets, which depend on the umask; if they cannot be found out, those of the owner. */
+ * gets, which depend on the umask; if they cannot be found out, only the owner's. */
 static uint32_t make_private(int fd) {
     struct stat st;
     if (fstat(fd, &st)) return 0600;
@@ -564,8 +564,8 @@ struct file_stat temporary_final_stat(const struct temporary_file *file,
     return result;
 }
 
-/* A file that replaces another gets its permissions. A new file that cannot get more than those of
- * its owner keeps these. */
+/* A file that replaces another gets its permissions. A new file that can get no more than its
+ * owner's permissions keeps these. */
 static recmap_status set_mode(const struct temporary_file *file, recmap_error *error) {
     bool replaces;
     mode_t mode = final_mode(&replaces, file);

@@ -101,8 +101,8 @@ static bool read_output(struct program *program) {
     return result->size < program->capacity;
 }
 
-/* The kernel may not let this process kill one of another user, such as that of sudo. So its end is
- * not waited for without limit. */
+/* The kernel may not let this process kill one of another user, such as sudo. So its end is not
+ * waited for without limit. */
 static void stop(const struct program *program) {
     struct program_result ignored;
     kill(-program->process, SIGKILL);

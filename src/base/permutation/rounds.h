@@ -23,7 +23,7 @@ struct rounds_path {
     rounds_function *forward, *backward;
 };
 
-/* The multipliers of the round function are those of "lowbias32" (C. Wellons). */
+/* The multipliers of the round function come from "lowbias32" (C. Wellons). */
 #define ROUNDS_MULTIPLIER_1 0x7feb352du
 #define ROUNDS_MULTIPLIER_2 0x846ca68bu
 

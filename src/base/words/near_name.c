@@ -20,7 +20,7 @@ static size_t distance_limit(size_t longer_size) {
 }
 
 /* Fills in the table of distances between the prefixes of `a` and of `b` row by row, and keeps
- * three rows of it: that of the first i + 1 bytes of `a` needs the two above it. */
+ * three rows of it: the row of the first i + 1 bytes of `a` needs the two above it. */
 size_t near_name_distance(const char *a, size_t a_size, const char *b, size_t b_size) {
     size_t rows[3][NEAR_NAME_MAX + 1];
     if (a_size > NEAR_NAME_MAX || b_size > NEAR_NAME_MAX) return SIZE_MAX;

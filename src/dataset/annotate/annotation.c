@@ -79,8 +79,7 @@ static recmap_status list_columns(recmap_annotation *annotation, recmap_error *e
 static recmap_status prepare(recmap_annotation *annotation, recmap_error *error) {
     const char *path = dataset_path(annotation->dataset);
     RETURN_IF_FAILED(index_check_local(path, error));
-    /* Names of shards are relative to the folder of the index, which is not always that of a link.
-     */
+    /* Names of shards are relative to the folder of the index, not of a link to it. */
     RETURN_IF_FAILED(index_follow_link(&annotation->path, annotation->dataset->index, error));
     RETURN_IF_FAILED(lock_index(annotation, error));
     RETURN_IF_FAILED(index_open(&annotation->index, annotation->path, NULL, error));

@@ -95,8 +95,8 @@ static recmap_status note_beyond(struct column_file *file, const struct table_ro
     return RECMAP_OK;
 }
 
-/* Widens the type so far by that of another value. JSON says which values are texts, so texts and
- * numbers in one column are an error there; in CSV they make the column one of texts. */
+/* Widens the type so far to include another value's type. JSON says which values are texts, so
+ * texts and numbers in one column are an error there; in CSV they make the column one of texts. */
 static recmap_status widen_type(recmap_type *type, struct column_file *file,
                                 const struct table_row *row, recmap_error *error) {
     recmap_type next;

@@ -103,7 +103,7 @@ static bool is_at(const struct row_cursor *cursor, uint64_t number) {
     return cursor->count && cursor->window[cursor->next].hash >> 1 == number;
 }
 
-/* Stages the value of the record: that of its row, or the default, or null. */
+/* Stages the value of the record: from its row, or the default, or null. */
 static recmap_status stage_value(struct rewrite *rewrite, struct row_cursor *cursor,
                                  uint64_t number, recmap_error *error) {
     recmap_value value = {.type = RECMAP_TYPE_NONE};
@@ -159,7 +159,7 @@ static recmap_status copy_value(struct rewrite *rewrite, enum store_table table,
 }
 
 /* Writes the chunks of all columns in the order of their keys, as the store requires: by chunk,
- * then by column. Chunks of columns that stay are copied as they are stored; those of new columns
+ * then by column. Chunks of columns that stay are copied as they are stored; chunks of new columns
  * are built from their sorted rows, one chunk at a time. */
 static recmap_status put_columns(struct rewrite *rewrite, recmap_error *error) {
     recmap_annotation *annotation = rewrite->annotation;

@@ -24,8 +24,8 @@ void direct_reader_destroy(struct direct_reader *reader);
 bool direct_reader_start(struct direct_reader *reader, recmap_batch *batch, const uint64_t *numbers,
                          size_t count);
 
-/* Returns true if the started reads after those of this batch are too few to keep the device busy
- * until the batch is finished. */
+/* Returns true if the reads started after this batch's are too few to keep the device busy until
+ * the batch is finished. */
 bool direct_reader_wants_more(const struct direct_reader *reader, const recmap_batch *batch);
 
 /* Waits until the batch has its records, in the order of `numbers`. Batches must be finished in the

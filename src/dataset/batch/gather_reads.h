@@ -57,8 +57,8 @@ bool gather_may_pass(const struct gather *gather, recmap_status status,
 size_t gather_merge_requests(const struct gather *gather, size_t i, size_t end, uint64_t *size,
                              bool is_requested);
 
-/* Reads and checks the requests from `i` on that share a read. Those of distant shards are planned.
- */
+/* Reads and checks the requests from `i` on that share a read. Requests to distant shards are
+ * planned. */
 recmap_status gather_read_merged(struct gather *gather, size_t i, size_t count, size_t *next,
                                  recmap_error *error);
 

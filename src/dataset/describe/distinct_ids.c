@@ -3,7 +3,7 @@
 #include "dataset/open/concat.h"
 #include "dataset/open/dataset.h"
 
-/* Pairs are sorted by their hashes, so those of equal ids follow each other. The first chunk shows
+/* Pairs are sorted by their hashes, so pairs of equal ids follow each other. The first chunk shows
  * how often ids repeat in it, and, if there are others, about how often in all. */
 static recmap_status count_in_index(uint64_t *distinct_count, struct index_file *index,
                                     recmap_error *error) {
@@ -36,7 +36,7 @@ recmap_status recmap_dataset_count_distinct_ids(uint64_t *distinct_count, recmap
     return RECMAP_OK;
 }
 
-/* Ids may repeat: those of videos, for example, in records of their frames. Labels repeat far more
+/* Ids may repeat, as the id of a video does in the records of its frames. Labels repeat far more
  * often. */
 int recmap_ids_repeat(uint64_t id_count, uint64_t distinct_count) {
     enum { IDS_MIN = 100, REPEATS_MIN = 10 };

@@ -192,7 +192,7 @@ static recmap_status end_record(struct verification *verification, uint64_t offs
 }
 
 /* Merges the records of the run with those of the index, as both are ordered by offset. The
- * identity is that of as many records as the index has: a shard that only grew keeps it. */
+ * identity covers as many records as the index has, so that a shard which only grew keeps it. */
 static recmap_status add_run(void *context, const struct record_run *run, recmap_error *error) {
     struct verification *verification = context;
     const struct index_shard *shard = shard_at(verification);
@@ -244,7 +244,7 @@ static int compare_findings(const void *a, const void *b) {
 }
 
 /* Reports a lost record unless damage that the scan found covers it. Adjacent lost records are
- * joined. The findings below `end` are those of the scan; `*stretch`, which only advances, is the
+ * joined. The findings below `end` come from the scan; `*stretch`, which only advances, is the
  * first of them that may end after the record begins. */
 static recmap_status list_lost(size_t *stretch, struct verification *verification, size_t end,
                                uint64_t record, recmap_error *error) {
@@ -290,9 +290,9 @@ static recmap_status list_all_lost(struct verification *verification, recmap_err
     return RECMAP_OK;
 }
 
-/* Returns true if the records that were counted as good are those that were indexed. The index has
- * the checks of all records of a small shard. Of a larger one, each record's own checksum, or that
- * of the compressed stream, must show that it is whole, and no sample may differ. */
+/* Returns true if the records that were counted as good are the indexed ones. The index has the
+ * checks of all records of a small shard. Of a larger one, each record's own checksum, or the
+ * checksum of the compressed stream, must show that it is whole, and no sample may differ. */
 static bool count_is_certain(const struct verification *verification) {
     const struct index_shard *shard = shard_at(verification);
     const struct shard_entry *entry = &shard->entry;

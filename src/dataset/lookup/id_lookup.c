@@ -129,7 +129,7 @@ static recmap_status choose_candidate(int64_t *position, uint64_t *number,
         if (!is_found) return RECMAP_OK;
         int64_t found = position_of(lookup, candidate);
         if (is_lower(found, *position)) *position = found, *number = candidate;
-        if (!lookup->position) return RECMAP_OK; /* those of one hash ascend */
+        if (!lookup->position) return RECMAP_OK; /* candidates with one hash ascend */
     }
 }
 
@@ -243,7 +243,8 @@ static void prefetch_ids(const struct candidate_run *run, const struct id_lookup
     }
 }
 
-/* The key of a record's id, which borrows from the record; that of no id if the record has none. */
+/* The key of a record's id, which borrows from the record; the key of a missing id if it has
+ * none. */
 static recmap_status read_key(struct id_key *key, const recmap_dataset *dataset,
                               const recmap_record *record, uint64_t number, recmap_error *error) {
     recmap_value id;

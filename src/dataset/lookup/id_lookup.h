@@ -12,7 +12,7 @@ struct id_lookup {
     uint64_t first_record;       /* records of a concatenation that precede the data set */
     recmap_position_fn position; /* or NULL: the position of a record is its number */
     void *position_context;
-    const recmap_value *ids; /* those of type NONE are absent */
+    const recmap_value *ids; /* type NONE: absent */
     /* One for each id. On input, -1 or a position that was found before; all -1 if first_record is
      * 0. */
     int64_t *positions;

@@ -73,7 +73,7 @@ static recmap_status allocate(struct match *match, recmap_error *error) {
                                                                          : fail_memory(error);
 }
 
-/* Finds the bounds of the numbers, each of which must be that of a record. */
+/* Finds the bounds of the numbers, each of which must be a record's. */
 static recmap_status find_bounds(struct match *match, recmap_error *error) {
     uint64_t highest = 0;
     match->lowest = UINT64_MAX;

@@ -14,7 +14,7 @@ struct record_ids {
 #define RECORD_IDS_INIT                                                                            \
     { NULL, 0, 0, NULL, 0, 0 }
 
-/* Replaces the ids by those of other records, which may repeat and be in any order. The data set
+/* Replaces the ids by the ids of other records, which may repeat and be in any order. The data set
  * may be a concatenation. Call record_ids_deinit also after an error. Errors: those of
  * recmap_dataset_gather and dataset_read_id. */
 recmap_status record_ids_read(struct record_ids *ids, recmap_dataset *dataset,

@@ -17,12 +17,13 @@ unsigned parts_thread_count(size_t count);
 /* How many parts to divide `count` items into, at least 1. */
 size_t parts_count(unsigned thread_count, size_t count);
 
-/* The first of `count` items that belongs to a part; that of the part after the last is `count`. */
+/* The first of `count` items that belongs to a part. Returns `count` for the part after the
+ * last. */
 size_t parts_begin(size_t part, size_t part_count, size_t count);
 
-/* Does all parts. The error is that of the first part that fails, as if one thread did them all.
- * Errors: those of `function`; CANCELLED if the interrupt function of the calling thread says so.
- */
+/* Does all parts. The error comes from the first part that fails, as if one thread did them all.
+ * Errors: those of `function`; CANCELLED if the interrupt function of the calling thread says
+ * so. */
 recmap_status run_parts(part_fn function, void *context, size_t part_count, unsigned thread_count,
                         recmap_error *error);
 

@@ -37,7 +37,7 @@ uint64_t concat_part_end(const struct dataset_part *part) {
 
 /* ---- Fingerprints. */
 
-/* Adds a part to a fingerprint: the XXH3-128 of both. That of the first part is its own. */
+/* Adds a part to a fingerprint: the XXH3-128 of both. One part alone keeps its fingerprint. */
 static void add_fingerprint(recmap_fingerprint *total, const recmap_fingerprint *addend) {
     uint8_t both[2 * sizeof total->bytes];
     memcpy(both, total->bytes, sizeof total->bytes);

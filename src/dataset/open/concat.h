@@ -11,7 +11,7 @@ struct dataset_part {
     uint64_t first_record;
     uint64_t first_shard;
     uint64_t first_damage;
-    size_t *columns; /* for each lifted column of the concatenation, that of the part */
+    size_t *columns; /* for each lifted column of the concatenation, the part's column */
 };
 
 /* The part that contains a record, a shard or an entry of damage. */

@@ -175,7 +175,7 @@ static recmap_status read_frame(recmap_record *record, struct record_buffer *buf
 }
 
 /* Reads a record of a local shard once more, after it failed a check with the bytes `first`: only
- * what is wrong in the file fails twice, with the same bytes. With the status OK, `pin` is that of
+ * what is wrong in the file fails twice, with the same bytes. With the status OK, `pin` belongs to
  * a copy. */
 static recmap_status read_again(recmap_record *record, recmap_dataset *dataset,
                                 const struct open_shard *shard, const struct index_place *place,

@@ -118,7 +118,7 @@ recmap_status shard_cache_create(struct shard_cache **cache, struct index_file *
     fresh->options = *options;
     fresh->shard_count = (size_t)index_manifest(index)->shard_count;
     fresh->limit = options->limit ? options->limit : default_limit(options);
-    /* Shards that hold files may be closed for those of other data sets. */
+    /* Shards that hold files may be closed so that other data sets can open theirs. */
     fresh->evicts = fresh->shard_count > fresh->limit || options->access != RECMAP_ACCESS_MAP;
     fresh->slots = calloc(fresh->shard_count + 1, sizeof *fresh->slots);
     fresh->spans = span_cache_create(options->span_keep_size);

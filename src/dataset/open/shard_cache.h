@@ -116,7 +116,7 @@ bool open_shard_is_remote(const struct open_shard *shard);
 
 /* For a shard of which a record turned out to be bad: compares its samples with the index, unless
  * that was done before. OK if the shard is the indexed one, so that it is damaged. Errors: STALE if
- * it changed; those of reading. */
+ * it changed; as when reading. */
 recmap_status open_shard_judge(struct open_shard *shard, recmap_error *error);
 
 /* Returns true if samples of the shard were compared, and none of them could be read. */

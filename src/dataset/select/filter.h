@@ -27,7 +27,7 @@ enum filter_kind {
     FILTER_IS_NOT_NULL,
 };
 
-/* A value to compare with. That of an int64 column can also be a double. */
+/* A value to compare with. For an int64 column it can also be a double. */
 struct filter_value {
     recmap_value value;
     double number;

@@ -212,7 +212,7 @@ static void set_float(struct filter_value *value) {
 
 /* The value of the current number. An int64 column can be compared with doubles only if they are
  * fractions: these are so small that rounding an int64 to a double changes no comparison. Numbers
- * beyond int64 are marked, because their doubles can equal that of an int64: 9223372036854775808 is
+ * beyond int64 are marked, because as doubles they can equal an int64: 9223372036854775808 is
  * (double)INT64_MAX. */
 static struct filter_value number_value(const struct filter_token *token, bool is_negative) {
     struct filter_value value = {.number = is_negative ? -token->number : token->number};

@@ -335,9 +335,7 @@ static recmap_status fail_outside(const recmap_selection *selection, const char 
     return RECMAP_INVALID;
 }
 
-/* Links are followed as those of shards are. An index that is missing is reported when it is
- * opened.
- */
+/* Links are followed as for shards. An index that is missing is reported when it is opened. */
 static recmap_status check_links(const recmap_selection *selection, const char *folder,
                                  const char *name, recmap_error *error) {
     int fd = -1;

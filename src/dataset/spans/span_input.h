@@ -1,4 +1,4 @@
-/* The compressed bytes that a piece of a span is inflated from. Those of a remote object are
+/* The compressed bytes that a piece of a span is inflated from. All bytes of a remote object are
  * requested at once, because a request costs far more than the memory. */
 #ifndef RECMAP_DATASET_SPANS_SPAN_INPUT_H
 #define RECMAP_DATASET_SPANS_SPAN_INPUT_H

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Adds bytes to a sum. That of no bytes is 1. */
+/* Adds bytes to a sum, which starts at 1. */
 uint32_t adler32_add(uint32_t sum, const uint8_t *data, size_t size);
 
 #endif

@@ -11,8 +11,8 @@
 #include "format/shards/shard_sets.h"
 
 /* The name of an index without .rmx, which the caller frees. NULL: the shards have none. The index
- * is in a folder whose path are the first bytes of the first shard's path: `folder_size`, set to
- * that of the shard's own folder, may be made less. */
+ * is in a folder whose path is the first bytes of the first shard's path: `folder_size`, set to the
+ * size of the shard's own folder, may be reduced. */
 typedef recmap_status make_stem(char **stem, size_t *folder_size, char *const *shards, size_t count,
                                 recmap_error *error);
 
@@ -112,7 +112,7 @@ static recmap_status format_stem(char **stem, struct path_part name, const char 
     return RECMAP_OK;
 }
 
-/* The stem of one shard of a set. It keeps its number, so that it differs from that of the set. */
+/* The stem of one shard of a set. It keeps its number, so that it differs from the set's stem. */
 static recmap_status make_shard_stem(char **stem, const struct set_label *label,
                                      recmap_error *error) {
     const struct set_member *member = &label->member;
@@ -175,8 +175,8 @@ static bool is_stem_of_set(const struct shard_sets *sets, struct path_part stem)
     return false;
 }
 
-/* The size of the path of the folder with the index of several sets. Those in folders that are
- * named after splits have it in the folder of these folders, or it would be that of one split. */
+/* The size of the path of the folder with the index of several sets. Sets in folders that are named
+ * after splits have it in the folder above these, or it would seem to belong to one split. */
 static size_t joined_folder_size(const struct shard_sets *sets, size_t folder_size) {
     const struct path_part first = sets->sets[0].label.folder;
     size_t size = first.size;
@@ -194,7 +194,7 @@ static size_t joined_folder_size(const struct shard_sets *sets, size_t folder_si
 }
 
 /* The stem of several sets: the words that their names have in common, or the name of their folder.
- * It differs from that of each set, so that their indexes do not replace each other. */
+ * It differs from the stem of each set, so that their indexes do not replace each other. */
 static recmap_status make_joined_stem(char **stem, size_t *folder_size,
                                       const struct shard_sets *sets, char *const *shards,
                                       size_t count, recmap_error *error) {

@@ -193,7 +193,7 @@ static bool name_has_split(const struct set_label *label, const char *split) {
     return label->kind != SET_NUMBERED && part_has_word(without_number(stem), split);
 }
 
-/* The name of a file says more than those of its folders. */
+/* The name of a file says more than the names of its folders. */
 bool set_label_has_split(const struct set_label *label, const char *split) {
     if (name_has_split(label, split)) return true;
     for (size_t i = 0; splits[i]; i++)

@@ -1,16 +1,16 @@
 /* What the name of a file says about the set of shards that the file belongs to. Pure.
  *
- * Files NAME-K-of-N are the shards of the set NAME. A file without -of-N whose name is, or ends in,
- * that of a split (train, test, ...) belongs to the set of this split; a number at the end, as in
- * train-01, does not matter. Files whose names begin with that of a split are a set, too, but not
- * the split itself: train_small is not train. Other files are loose: those that are found together
- * are one set, or one for each folder that is named after a split. */
+ * Files NAME-K-of-N are the shards of the set NAME. A file without -of-N whose name is the name of
+ * a split (train, test, ...), or ends in it, belongs to the set of this split; a number at the end,
+ * as in train-01, does not matter. Files whose names begin with the name of a split are also a set,
+ * but not the split itself: train_small is not train. Other files are loose: those that are found
+ * together are one set, or one for each folder that is named after a split. */
 #ifndef RECMAP_FORMAT_SHARDS_SET_LABEL_H
 #define RECMAP_FORMAT_SHARDS_SET_LABEL_H
 
 #include "format/shards/set_name.h"
 
-/* SET_BEFORE: the name begins with that of a split, as test_batch does. */
+/* SET_BEFORE: the name begins with the name of a split, as test_batch does. */
 enum set_kind { SET_LOOSE, SET_SPLIT, SET_BEFORE, SET_NUMBERED };
 
 /* A part of a path. */

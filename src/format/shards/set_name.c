@@ -7,7 +7,7 @@
 
 #include "base/os/file.h"
 
-/* Numbers with more digits in the name of a file are not those of shards. */
+/* Numbers with more digits in the name of a file do not number shards. */
 enum { DIGITS_MAX = 7 };
 
 /* The digits of each number in the names that NAME@N stands for, if N has no more. */

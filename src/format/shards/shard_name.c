@@ -139,7 +139,7 @@ static size_t inflated_size(const char *name) {
     return size;
 }
 
-/* Returns true if one of the endings, apart from that of a compression, ends the name. */
+/* Returns true if one of the endings ends the name, apart from a compression's suffix. */
 static bool has_type(const char *name, const char *const *ends) {
     size_t size = inflated_size(name);
     for (; *ends; ends++) {

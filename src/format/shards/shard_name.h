@@ -16,8 +16,8 @@ bool shard_name_is_possible(const char *name);
  * if their names are these; files that are named are. */
 bool shard_name_is_temporary(const char *name);
 
-/* Returns true if the file of this path, or a folder in it, has a temporary name. Temporary folders
- * are those of Spark, Hadoop, TFDS and Beam. */
+/* Returns true if the file of this path, or a folder in it, has a temporary name. Spark, Hadoop,
+ * TFDS and Beam create temporary folders. */
 bool shard_path_is_temporary(const char *path);
 
 /* Returns true if a relative name in an index stays in the folder of the index: none of its

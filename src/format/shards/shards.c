@@ -546,7 +546,7 @@ static recmap_status keep_signed(const struct list_expansion *expansion, const c
 }
 
 /* A presigned URL. Shards are named without the query, which is a credential and changes whenever
- * the URL is signed again. A signature that is good for a whole folder may be that of a set. */
+ * the URL is signed again. A signature that is valid for a whole folder may sign a set. */
 static recmap_status add_signed(struct path_list *list, const char *name,
                                 const struct list_expansion *expansion, recmap_error *error) {
     size_t first = list->count, size = signed_url_bare_size(name);

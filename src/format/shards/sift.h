@@ -6,7 +6,7 @@
 
 #include "base/os/list.h"
 
-/* What the shards hold: names of text files are those of shards only of lines. */
+/* What the shards hold: only shards of lines have names of text files. */
 enum sift_contents { SIFT_TFRECORDS, SIFT_LINES, SIFT_OTHERS };
 
 struct sift {

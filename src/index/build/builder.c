@@ -339,7 +339,7 @@ static bool is_nullable(const recmap_index_builder *builder, const char *name) {
     return false;
 }
 
-/* Takes ids, columns and counts from an index, in place of those of the options. */
+/* Takes ids, columns and counts from an index instead of from the options. */
 static recmap_status take_contents(recmap_index_builder *builder, const struct manifest *manifest,
                                    recmap_lift *lifts, recmap_counted_feature *counted,
                                    recmap_error *error) {
@@ -415,8 +415,8 @@ recmap_status recmap_index_builder_add_index(recmap_index_builder *builder, cons
     return status;
 }
 
-/* A link is a shard by its own name: that of what it leads to may be a hash, as in the cache of a
- * hub or in an annex. */
+/* A link is a shard by its own name: the name of its target may be a hash, as in the cache of a hub
+ * or in an annex. */
 static recmap_status resolve_file(struct build_part *part, recmap_error *error) {
     char *real_path = NULL;
     RETURN_IF_FAILED(path_resolve(&real_path, part->path, error));

@@ -26,7 +26,7 @@ void column_stage_widen(struct column_stage *stage);
 /* The number of nulls in the chunks that were packed so far. */
 uint64_t column_stage_null_count(const struct column_stage *stage);
 
-/* The type of the column so far. If all values are missing it is that of the default. */
+/* The type of the column so far. If all values are missing, it is the type of the default. */
 recmap_type column_stage_type(const struct column_stage *stage);
 
 /* The number of the first value that was not missing, counted from the first one added; 0 if all

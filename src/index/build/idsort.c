@@ -16,7 +16,7 @@ enum {
     MERGE_WORK = 64,        /* for the interrupt, in bytes: a pair that is merged */
 };
 
-/* Instead of a hash, that of a run without further pairs: it is above all hashes. */
+/* Takes the place of a hash in a run without further pairs: it is above all hashes. */
 #define EXHAUSTED (UINT64_C(1) << IDS_HASH_BITS)
 
 /* A sorted run in the file, and the window of it that is in memory. */
@@ -212,9 +212,9 @@ static void exchange_if(bool is_exchanged, struct merge_head *a, struct merge_he
 }
 
 /* Plays the matches of the last winner's run again, from its leaf to the root, with its next pair.
- * Of equal hashes, that of the earlier run wins, because its numbers are smaller: the one from the
- * left child. The loser that a node keeps came from the child that the run is not below. So if the
- * run is below the right child, which has an odd number, the loser also wins with an equal hash. */
+ * Of equal hashes, the one from the left child wins: its run is earlier, so its numbers are
+ * smaller. The loser that a node keeps came from the child that the run is not below. So if the run
+ * is below the right child, which has an odd number, the loser also wins with an equal hash. */
 static void play_again(struct idsort *sorter) {
     struct merge_head head = head_of(sorter, sorter->winner.run);
     for (size_t node = sorter->leaf_count + head.run; node > 1; node /= 2) {

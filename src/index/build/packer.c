@@ -354,7 +354,7 @@ void packer_restrict(struct packer *packer, const struct file_stat *source) {
 }
 
 /* Completes the shard's entry, which is written with all others at the end. Its seek points and
- * full chunks of damage are written now, so that those of all shards need not be in memory. */
+ * full chunks of damage are written now, so that memory need not hold them for all shards. */
 recmap_status packer_end_shard(struct packer *packer, const struct shard_end *end,
                                const struct shard_identity *identity, recmap_error *error) {
     struct shard_entry *shard = current_shard(packer);
@@ -392,8 +392,8 @@ struct id_holders {
 };
 
 /* Counts the new records that have the id of one old record. If several old records have it, ids
- * repeat on purpose, or this was said when they were added. Of pairs with one hash, those of old
- * records are first. */
+ * repeat on purpose, or this was said when they were added. Of pairs with one hash, old records are
+ * first. */
 static void count_repeated(struct packer *packer, struct id_holders *holders,
                            const struct id_pair *pairs, size_t count) {
     for (size_t i = 0; packer->old_record_count && i < count; i++) {

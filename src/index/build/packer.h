@@ -62,7 +62,7 @@ recmap_status packer_end_shard(struct packer *packer, const struct shard_end *en
  * does so for shards. */
 void packer_restrict(struct packer *packer, const struct file_stat *source);
 
-/* The records so far are those of the index that is appended to: the summary counts the others that
+/* The records so far come from the index that is appended to: the summary counts later records that
  * have one of their ids. */
 void packer_note_old_records(struct packer *packer);
 

@@ -13,7 +13,7 @@ bool findings_have_damage(const struct scan_findings *findings, const struct sca
 
 /* Confirms the damage in the segment [begin, end) of an open local shard. `findings` and `cursor`
  * are the results of its scan from `first` on; if its bytes are other ones now, it is scanned
- * again. Errors: IO if the bytes differ between two reads; those of opening the file. */
+ * again. Errors: IO if the bytes differ between two reads; as when opening the file. */
 recmap_status confirm_segment(struct scan_findings *findings, struct scan_cursor *cursor,
                               struct scan_shard *shard, const struct scan_options *options,
                               const struct scan_cursor *first, uint64_t begin, uint64_t end,

@@ -183,7 +183,7 @@ static bool enter_file(struct stream_scan *stream) {
     return true;
 }
 
-/* Scans the bytes in memory to their end, which is that of the image or of a stretch before damage:
+/* Scans the bytes in memory to their end. The image, or a stretch before damage, ends there too, so
  * whatever is incomplete now is damage. */
 static void scan_to_end(struct stream_scan *stream) {
     const struct scanner *scanner = stream->scan->scanner;

@@ -39,7 +39,7 @@ struct inflate_scan {
 };
 
 /* Scans the whole shard. Replaces `findings`: records, damage, and the status of scanning the
- * image. The returned status is that of the compressed stream: with RAISE its damage is an error,
+ * image. The returned status is about the compressed stream: with RAISE its damage is an error,
  * otherwise it becomes a damaged stretch of the image, as docs/formats/index-format.md specifies.
  *
  * With SKIP, what happens after damage in the stream depends on the framing. Records with checks

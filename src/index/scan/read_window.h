@@ -37,8 +37,8 @@ void read_window_move(struct read_window *window, uint64_t origin);
 bool read_window_has(const struct read_window *window, uint64_t offset, uint64_t size);
 
 /* Requests the bytes up to `end` of the shard that are not in the window yet, in ranges that are in
- * flight together. The window then has at most READ_WINDOW_MAX bytes. After an error it has those
- * that it had. Errors: those of source_read_all. */
+ * flight together. The window then has at most READ_WINDOW_MAX bytes. After an error it is
+ * unchanged. Errors: those of source_read_all. */
 recmap_status read_window_fill(struct read_window *window, struct source *source, uint64_t end,
                                recmap_error *error);
 

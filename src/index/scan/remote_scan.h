@@ -24,8 +24,8 @@ enum remote_verdict {
 };
 
 /* Scans the frames in the window that begins at the cursor, and adds them to `findings`. Bytes of a
- * bad frame are requested once more, because they may have changed on the way. The status is that
- * of the requests. */
+ * bad frame are requested once more, because they may have changed on the way. The status comes
+ * from the requests. */
 recmap_status remote_scan_window(enum remote_verdict *verdict, const struct remote_scan *scan,
                                  struct scan_findings *findings, struct scan_cursor *cursor,
                                  recmap_error *error);

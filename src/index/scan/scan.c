@@ -130,7 +130,7 @@ static bool is_skipped(const struct scan *scan, const struct scan_shard *shard) 
            scan->sink->skip_shard;
 }
 
-/* The thread that failed did not know how many records precede those of the shard. */
+/* The thread that failed did not know how many records precede the shard. */
 static void copy_error(recmap_error *error, const struct scan *scan,
                        const struct scan_shard *shard) {
     scan_shard_copy_error(error, shard);

@@ -349,7 +349,7 @@ static recmap_status inflate_file(uint64_t *check, struct scan_shard *shard, str
 }
 
 /* Scans a local shard that seems to be damaged once more. If other bytes are read then, its damage
- * may not be in the file. `check` is that of the first scan. */
+ * may not be in the file. `check` comes from the first scan. */
 static recmap_status inflate_again(struct scan_shard *shard, const struct scan_options *options,
                                    struct scan_findings *findings, uint64_t check,
                                    recmap_error *error) {

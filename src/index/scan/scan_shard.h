@@ -89,8 +89,8 @@ recmap_status scan_shard_check_unchanged(const struct scan_shard *shard,
 /* IO if the file was truncated while it was mapped. */
 recmap_status scan_shard_check_whole(const struct scan_shard *shard, recmap_error *error);
 
-/* What the file is if its first bytes are those of another kind than its framing's; NULL if they
- * are not, or nothing is known. */
+/* What the file is if its first bytes belong to another kind of file than its framing's; NULL if
+ * they do not, or nothing is known. */
 const struct file_kind *scan_shard_other_kind(const struct scan_shard *shard);
 
 /* What the shard should be, by its framing: "a TFRecord file". */

@@ -28,7 +28,7 @@ struct segment {
     bool is_last;    /* of its shard */
     bool is_done;    /* scanned, or left to the receiver */
     bool is_scanned; /* from `entry` to `cursor` */
-    bool has_more;   /* `findings` are those of [begin, piece_end), and the scan continues */
+    bool has_more;   /* `findings` cover [begin, piece_end), and the scan continues */
     uint64_t piece_end;
     uint64_t entry;
     struct scan_cursor cursor;

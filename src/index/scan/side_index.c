@@ -34,7 +34,7 @@ struct side_index {
     uint64_t position; /* in the shard: the next record must begin here */
 };
 
-/* Offsets in a text index are those of an uncompressed shard. */
+/* A text index has offsets in an uncompressed shard. */
 static recmap_status check_plain(struct source *source, const char *path, recmap_error *error) {
     enum compression kind;
     RETURN_IF_FAILED(image_detect(&kind, source, error));

@@ -3,7 +3,7 @@
 #include "base/core/bytes.h"
 #include "base/core/crc32c.h"
 
-/* The seek points that divide the image into spans: those of the index, or those taken so far. */
+/* The seek points that divide the image into spans: the index's, or those taken so far. */
 static const struct point_list *points_of(const struct span_checks *checks) {
     return checks->known ? checks->known : checks->points;
 }

@@ -1,5 +1,5 @@
-/* Checks of spans while a shard is inflated: CRCs of the bytes between seek points. Those of points
- * that the scan takes are stored with the points; those of an index are compared. */
+/* Checks of spans while a shard is inflated: CRCs of the bytes between seek points. Checks are
+ * stored with the points that the scan takes, or compared with an index's. */
 #ifndef RECMAP_INDEX_SCAN_SPAN_CHECKS_H
 #define RECMAP_INDEX_SCAN_SPAN_CHECKS_H
 
@@ -12,7 +12,7 @@ struct span_checks {
     size_t span_index;              /* the current span */
     uint64_t checked_size;          /* bytes of it that its checks cover so far */
     uint32_t check;                 /* of the bytes since the last multiple of SPAN_CHECKED_SIZE */
-    bool is_changed;                /* one of its checks is not that of the index */
+    bool is_changed;                /* one of its checks differs from the index */
     bool lacks_memory;              /* a check could not be stored */
 };
 

@@ -355,8 +355,7 @@ static recmap_status check_branch(struct tree_check *tree, const struct page_vie
     return RECMAP_OK;
 }
 
-/* Checks a page and everything below it. The depth of the recursion is that of the tree, which is
- * limited. */
+/* Checks a page and everything below it. The recursion is as deep as the tree, which is limited. */
 static recmap_status check_page(struct tree_check *tree, uint64_t number, unsigned level,
                                 uint64_t source_offset) {
     struct page_view page;

@@ -47,7 +47,7 @@ enum {
 };
 
 /* The fields of a seal. Version, byte order and word size are not among them: seal_decode accepts
- * only those of this machine. */
+ * only this machine's. */
 struct seal_fields {
     uint32_t page_size;
     uint64_t page_count;

@@ -12,7 +12,7 @@
 bool index_shard_can_grow(const struct index_shard *shard);
 
 /* Returns true if the source is certainly the indexed version, judging by what is known without
- * reading it. `entry` is that of the last part of the file. */
+ * reading it. `entry` describes the last part of the file. */
 bool index_is_same_version(const struct source *source, const struct shard_entry *entry);
 
 /* Checks a file of the indexed size, or an object: another version must have the sampled records;

@@ -125,7 +125,7 @@ static uint64_t first_damage_from(const struct index_file *index, size_t shard_i
     return first < count ? min_u64(damages[first].offset, limit) : limit;
 }
 
-/* The offset of record `number` and that of what follows it: the next record of the shard, or the
+/* The offsets of record `number` and of what follows it: the next record of the shard, or the
  * shard's tail. Usually both records are in the same block and are read together. */
 static inline recmap_status get_offsets(uint64_t *offset, uint64_t *next, struct index_file *index,
                                         const struct offsets_chunk *chunk, size_t shard,
@@ -316,8 +316,8 @@ recmap_status index_candidates_next(struct index_candidates *candidates, uint64_
     return RECMAP_OK;
 }
 
-/* Returns true if the chunk agrees with what the manifest says of the column. Its type is that of
- * the column, or NONE if all values are null or the default. */
+/* Returns true if the chunk agrees with what the manifest says of the column. It has the column's
+ * type, or NONE if all values are null or the default. */
 static bool chunk_fits(const struct column_chunk *chunk, const struct manifest_column *column) {
     if (chunk->null_count > column->null_count) return false;
     if (chunk->type != RECMAP_TYPE_NONE) return chunk->type == column->type;

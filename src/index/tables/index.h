@@ -54,9 +54,9 @@ uint64_t index_file_count(const struct index_file *index);
 bool index_has_parts(const struct index_file *index);
 
 /* Sets `folder` to the absolute folder from which relative names of shards start, without symbolic
- * links: that of the index. If the index was opened by a link, it is the link's folder if that has
- * the shards, as in the cache of a hub; otherwise `is_elsewhere` is set, and it is the folder of
- * the file that the link leads to. The caller frees the folder. Errors: IO, NO_MEMORY. */
+ * links: the folder of the index. If the index was opened by a link, it is the link's folder if
+ * that has the shards, as in the cache of a hub; otherwise `is_elsewhere` is set, and it is the
+ * folder of the file that the link leads to. The caller frees the folder. Errors: IO, NO_MEMORY. */
 recmap_status index_find_folder(char **folder, bool *is_elsewhere, const struct index_file *index,
                                 recmap_error *error);
 

@@ -139,8 +139,8 @@ static bool open_words(struct column_chunk *chunk, unsigned flags, struct column
 }
 
 /* This is the only place that checks the description of a chunk: type, width, sizes, flags, the
- * bits of nulls, that ends ascend, and that codes are those of texts. After that any value can be
- * read without looking at others. */
+ * bits of nulls, that ends ascend, and that codes belong to texts. After that any value can be read
+ * without looking at others. */
 bool column_open(struct column_chunk *chunk, const uint8_t *bytes, size_t size, size_t count) {
     if (size < COLUMN_PREFIX_SIZE || load32(bytes + 4) != count) return false;
     unsigned type = bytes[0], flags = bytes[2];
@@ -166,7 +166,7 @@ static bool is_null(const struct column_chunk *chunk, size_t i) {
     return chunk->valid && !(chunk->valid[i / 8] >> i % 8 & 1);
 }
 
-/* The bytes are those of the file, which may have been written to since the chunk was opened. */
+/* The bytes are in the file, which may have been written to since the chunk was opened. */
 static recmap_value text_at(const struct column_chunk *chunk, size_t i) {
     recmap_value value = {.type = RECMAP_TYPE_BYTES};
     size_t place = i;

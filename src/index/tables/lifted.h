@@ -54,9 +54,9 @@ uint8_t *column_pack(size_t *size, const struct column_values *values);
 uint64_t column_word(const recmap_value *number);
 recmap_value column_number(recmap_type type, uint64_t word);
 
-/* Returns the word of a value: a number's, or where bytes end in those of the column, to which they
- * are appended. A missing value is empty, so that ends ascend without gaps: of a column that has no
- * typed value yet, the next one may be bytes. There must be room for the bytes. */
+/* Returns the word of a value: the number, or where its bytes end after they are appended to the
+ * bytes of the column. A missing value is empty, so that ends ascend without gaps: of a column that
+ * has no typed value yet, the next one may be bytes. There must be room for the bytes. */
 uint64_t column_append(uint8_t *bytes, size_t *bytes_size, const recmap_value *value);
 
 /* The lowest format version of an index with this packed chunk: 4 if it is of type float64, else 2

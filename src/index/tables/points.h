@@ -68,7 +68,7 @@ const uint32_t *points_checks(const struct point_list *points, size_t span_index
 size_t points_value_count(uint64_t point_count);
 
 /* Encodes `count` points from `first` on and the checks of the spans that start there; with the
- * first of them also those of span 0. The result is allocated with malloc; NULL if memory is
+ * first of them also the checks of span 0. The result is allocated with malloc; NULL if memory is
  * out. */
 uint8_t *points_encode(size_t *size, const struct point_list *points, size_t first, size_t count);
 

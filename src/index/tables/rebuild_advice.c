@@ -83,7 +83,7 @@ static bool is_file(const struct index_shard *shard) {
     return shard->entry.start == 0;
 }
 
-/* Returns true if all shards of the index are those of one set, NAME@N[END]. Writes that name. */
+/* Returns true if the shards of the index are one set, NAME@N[END]. Writes that name. */
 static bool find_set(char name[COMMAND_SIZE], const struct index_shard *shards, size_t count) {
     struct set_member first = {0}, member;
     size_t files = 0;

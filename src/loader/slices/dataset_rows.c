@@ -85,8 +85,8 @@ recmap_status rows_check(const recmap_dataset *dataset, const recmap_order *orde
     return RECMAP_OK;
 }
 
-/* A record that was verified before is not checked again, so its bytes may be zeros by now: those
- * of pages past the end of a file that was cut. Parsing zeros may succeed or fail, so this is
+/* A record that was verified before is not checked again, so its bytes may be zeros by now: pages
+ * past the end of a file that was cut read as zeros. Parsing zeros may succeed or fail, so this is
  * checked in both cases. */
 static recmap_status check_cut(const recmap_batch *batch, recmap_error *error) {
     for (size_t i = 0; i < batch->count; i++) {
@@ -99,7 +99,7 @@ static recmap_status check_cut(const recmap_batch *batch, recmap_error *error) {
     return RECMAP_OK;
 }
 
-/* Cuts the rows. The error has the place of the record, which those of gathering have already. */
+/* Cuts the rows. Adds the place of the record to the error, as gathering does to its errors. */
 static recmap_status cut_rows(recmap_batch *batch, recmap_dataset *dataset,
                               struct partial_rows *partial, recmap_error *error) {
     recmap_status status = rows_read(batch, partial, error);

@@ -209,7 +209,7 @@ static recmap_status read_row_pieces(struct row_cutter *cutter, size_t row, size
     return RECMAP_OK;
 }
 
-/* Features that are not sliced have one value per row, that of its only record. */
+/* Features that are not sliced have one value per row, from its only record. */
 static recmap_status read_others(struct row_cutter *cutter, size_t row, size_t first,
                                  recmap_error *error) {
     const recmap_batch *batch = cutter->batch;

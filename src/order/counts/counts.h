@@ -45,8 +45,8 @@ struct counts_reader {
                           recmap_error *error);
 };
 
-/* Packs the counts of `record_count` records, which are read twice. Errors: those of the reader,
- * and of counts_complete; CORRUPT if the reader's results differ. */
+/* Packs the counts of `record_count` records, which are read twice. Errors: those of the reader and
+ * of counts_complete; CORRUPT if the reader's results differ. */
 recmap_status counts_pack(recmap_counts **counts, const struct counts_reader *reader,
                           uint64_t record_count, recmap_error *error);
 

@@ -84,7 +84,8 @@ recmap_status fail_absent(recmap_error *error, uint64_t number) {
     return fail(error, RECMAP_NOT_FOUND, "record %" PRIu64 " does not occur in this epoch", number);
 }
 
-/* The status is that of numbers which an epoch leaves out: callers need one check for both. */
+/* Returns the same status as for numbers that an epoch leaves out, so that callers need one
+ * check. */
 static recmap_status fail_number(recmap_error *error, const recmap_order *order, uint64_t number) {
     if (!order->limit)
         return fail(error, RECMAP_NOT_FOUND,

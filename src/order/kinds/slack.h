@@ -7,8 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Node i has the children 2i and 2i+1; leaves are the slots. A node's minimum is that of its
- * leaves, with all that was added to it as a whole, without what was added to nodes above. */
+/* Node i has the children 2i and 2i+1; leaves are the slots. A node's minimum is the minimum of its
+ * leaves, including what was added to the node as a whole, without what was added to nodes
+ * above. */
 struct slack_tree {
     size_t leaves; /* a power of two */
     int32_t *minimum;

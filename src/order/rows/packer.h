@@ -35,7 +35,7 @@ struct packer {
     uint32_t document_count;
     uint64_t *documents; /* record numbers */
     uint64_t *lengths;
-    uint64_t *whole_ends; /* rows that are one part, up to and including those of the document */
+    uint64_t *whole_ends;      /* rows that are one part, up to and including this document */
     struct packed_part *parts; /* the others, by document */
     uint32_t part_count;
     uint32_t opened;   /* rows that were opened for the parts */
@@ -52,7 +52,7 @@ uint64_t packing_group_count(const struct packing *packing);
 /* Packs a group. Errors: NO_MEMORY. Cost: 15 to 25 ns per document. */
 recmap_status packer_pack(struct packer *packer, uint64_t group, recmap_error *error);
 
-/* How many rows the most recently packed group has: those of a single part, and all. */
+/* How many rows the most recently packed group has: rows of a single part, and all rows. */
 uint64_t packer_whole_count(const struct packer *packer);
 uint64_t packer_row_count(const struct packer *packer);
 

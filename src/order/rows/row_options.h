@@ -4,7 +4,7 @@
 
 #include <recmap/rows.h>
 
-/* INVALID unless the version of the options is the expected one, which is that of this library. */
+/* INVALID unless the options have the version that this library expects. */
 recmap_status check_version(uint32_t version, uint32_t expected, recmap_error *error);
 
 /* INVALID unless `value` is from `min` to RECMAP_ROW_SIZE_MAX. `what` names it in the message. */

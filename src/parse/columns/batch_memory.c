@@ -80,7 +80,7 @@ static void release_allocated(struct batch_memory *memory) {
         if (memory->parts[i].allocator) buffer_release(&memory->parts[i]);
 }
 
-/* Replaces all sinks and parts, since those of another parser have other types and numbers. */
+/* Replaces all sinks and parts, since their types and numbers depend on the parser. */
 static bool change_parser(struct batch_memory *memory, recmap_parser *parser,
                           const recmap_allocator *allocator) {
     free_buffers(memory);

@@ -27,7 +27,7 @@ struct batch_memory {
     atomic_uint users;   /* the columns while this is their batch, and exports */
     atomic_uint holders; /* the pool, and all users together as one */
     recmap_parser *parser;
-    recmap_allocator allocator; /* of what exports show; {NULL}: that of the C library */
+    recmap_allocator allocator; /* of what exports show; {NULL}: the C library's */
     struct sink *sinks; /* one per slot of features, then per slot of lists, then per slice */
     size_t sink_count;
     struct wire *list_entries; /* scratch space of read_lists */
@@ -54,8 +54,8 @@ struct batch_memory {
 struct batch_memory *batch_memory_create(void);
 
 /* Prepares idle memory for a batch: empty sinks and parts for the parser's columns, and one user.
- * NULL for `allocator`: that of the C library. Returns false if memory runs out; the memory is then
- * still idle. */
+ * NULL for `allocator`: the C library's. Returns false if memory runs out; the memory is then still
+ * idle. */
 bool batch_memory_init(struct batch_memory *memory, recmap_parser *parser, size_t row_count,
                        const recmap_allocator *allocator);
 

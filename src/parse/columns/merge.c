@@ -8,7 +8,7 @@
 #include "parse/columns/ragged.h"
 #include "parse/columns/row_checks.h"
 
-/* Where a part's contribution to something starts: after those of the parts before it. */
+/* Where a part's contribution to something starts: after the parts before it. */
 static uint64_t sum_before(const struct columns_merge *merge, size_t part, size_t sink,
                            uint64_t (*count)(const struct batch_memory *memory, size_t sink)) {
     uint64_t sum = 0;
@@ -191,7 +191,7 @@ static const struct buffer *level_of(const struct batch_memory *memory, size_t c
     return batch_memory_part((struct batch_memory *)memory, column, BATCH_PART_LEVELS + level);
 }
 
-/* How many rows a level has; level 0 has those of the batch. */
+/* How many rows a level has; level 0 has the rows of the batch. */
 static uint64_t level_count(const struct batch_memory *memory, size_t column, size_t level) {
     uint64_t count = memory->row_count;
     for (size_t i = 0; i < level; i++)

@@ -40,7 +40,7 @@ static void name_sliced(struct slot_set *set) {
 }
 
 /* Creates the parser that reads whole records for the SLICED features. Its columns are in the order
- * of `slices`, because those of the context come first in both. */
+ * of `slices`, because features of the context come first in both. */
 static recmap_status create_whole(recmap_parser *parser, recmap_error *error) {
     if (!parser->slice_count) return RECMAP_OK;
     recmap_feature *features = calloc(parser->slice_count, sizeof *features);

@@ -33,7 +33,7 @@ static uint64_t measure(const struct assembly *a, int64_t *lengths) {
     return (uint64_t)longest;
 }
 
-/* The length to which rows are padded. Without pad_to it is that of the longest row. */
+/* The length to which rows are padded. Without pad_to it is the longest row's. */
 static bool padded_length(uint64_t *length, const recmap_feature *feature, uint64_t longest) {
     uint64_t unit = feature->pad_to;
     *length = longest;

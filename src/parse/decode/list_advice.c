@@ -135,7 +135,7 @@ static size_t list_elements(recmap_element elements[2], size_t size, bool is_flo
 }
 
 /* Returns the size of an element with which the slot could hold `size` bytes: the only one for a
- * fixed count, else the largest below that of the slot's element. 0 if there is none. */
+ * fixed count, else the largest below the size of the slot's element. 0 if there is none. */
 static size_t fitting_size(const struct slot *slot, size_t size) {
     if (slot->count) return size % slot->count ? 0 : size / slot->count;
     for (size_t i = recmap_element_size(slot->element) / 2; i > 0; i /= 2)

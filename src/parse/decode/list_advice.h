@@ -11,7 +11,7 @@
 void list_advise(struct read_fault *fault, const struct slot *slot,
                  const struct example_feature *feature);
 
-/* The same for the single bytes value of a raw slot whose size is not that of the slot's elements:
+/* The same for the single bytes value of a raw slot whose size does not fit the slot's elements:
  * what the bytes are, or which element types have this size. */
 void list_advise_size(struct read_fault *fault, const struct slot *slot,
                       const struct example_feature *feature);

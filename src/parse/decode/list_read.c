@@ -41,7 +41,7 @@ static bool check_count(uint64_t count, const struct slot *slot, size_t offset, 
                      at.text, found, plural(found), slot->shape, multiple);
 }
 
-/* Explains a bytes value whose size is not that of the elements. Sizes are in bytes, because the
+/* Explains a bytes value whose size does not fit the elements. Sizes are in bytes, because the
  * element type may be what is wrong. */
 static bool tell_raw_size(const struct slot *slot, const struct example_feature *feature,
                           size_t offset, size_t step, struct read_fault *fault) {

@@ -43,7 +43,7 @@ static bool find_features(struct example_feature *feature, const recmap_parser *
 }
 
 /* Reads one feature of a record. A fixed number of values is written where the row begins. Any
- * other number is appended to those of earlier rows, and the end of the row is noted. */
+ * other number is appended to the values of earlier rows, and the end of the row is noted. */
 static bool read_slot(struct sink *sink, const struct slot *slot,
                       const struct example_feature *feature, const uint8_t *data, size_t row,
                       struct read_fault *fault) {

@@ -45,7 +45,7 @@ struct recmap_kind_check {
     void *tree; /* of tsearch: no choice of names makes it slow */
     struct known_kind **names;
     size_t name_count, name_capacity;
-    /* The names of the record before, in its order, which is usually that of the next record. */
+    /* The names of the record before, in its order, which usually repeats in the next record. */
     struct known_kind **order;
     size_t order_count, order_capacity;
     struct record_kind *features; /* of the record that is read */

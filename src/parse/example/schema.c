@@ -86,9 +86,8 @@ static struct feature_stats *find_stats(recmap_schema *schema, const uint8_t *na
     return stats;
 }
 
-/* Adds a record's features: those of an Example or, if `sequence` is not NULL, its context and
- * lists. All names are added first, so that a record is counted completely or, if memory runs out,
- * not at all. */
+/* Adds the features of an Example or, if `sequence` is not NULL, its context and lists. All names
+ * are added first, so that a record is counted completely or, if memory runs out, not at all. */
 static recmap_status add_features(recmap_schema *schema, const struct example_features *features,
                                   const struct sequence_features *sequence, recmap_error *error) {
     size_t list_count = sequence ? sequence->list_count : 0;
@@ -113,7 +112,7 @@ static recmap_status add_features(recmap_schema *schema, const struct example_fe
     return RECMAP_OK;
 }
 
-/* Returns true if the features are not those of an Example: all of them are unset, and the bytes
+/* Returns true if the features do not come from an Example: all of them are unset, and the bytes
  * are known to be another message. */
 static bool are_foreign(const struct example_features *features, const void *data, size_t size) {
     struct foreign foreign;

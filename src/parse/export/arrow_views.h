@@ -13,8 +13,8 @@ typedef uint64_t arrow_row_end(const void *context, uint64_t row);
 arrow_row_end arrow_view_alone;
 
 /* Sets the node's buffers for `count` views, except the validity buffer, which the caller sets.
- * Each row with a long view adds a buffer that spans its long views; those of a row must be within
- * 2 GiB. Returns false if memory runs out. */
+ * Each row with a long view adds a buffer that spans its long views, which must be within 2 GiB.
+ * Returns false if memory runs out. */
 bool arrow_views_init(struct arrow_node *node, struct arrow_box *box, const recmap_bytes *views,
                       uint64_t count, uint64_t row_count, arrow_row_end *row_end,
                       const void *context);

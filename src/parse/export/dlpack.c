@@ -92,9 +92,9 @@ static void find_source(struct tensor_source *source, const recmap_column *colum
     }
 }
 
-/* Shape and strides are stored after the struct, so that one deleter frees all. Strides are those
- * of a dense array in row-major order; dimensions of size 0 count as 1, because some consumers
- * reject strides of 0. */
+/* Shape and strides are stored after the struct, so that one deleter frees all. The strides
+ * describe a dense array in row-major order; dimensions of size 0 count as 1, because some
+ * consumers reject strides of 0. */
 static struct dlpack_export *make_export(DLTensor *tensor, const struct tensor_source *source,
                                          struct batch_memory *memory) {
     size_t count = source->dimension_count;

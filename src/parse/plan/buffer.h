@@ -16,7 +16,7 @@ enum { BUFFER_ALIGNMENT = 64, BUFFER_SLACK = 128 };
 struct buffer {
     uint8_t *data; /* NULL until memory is reserved */
     size_t capacity;
-    const recmap_allocator *allocator; /* NULL: that of the C library */
+    const recmap_allocator *allocator; /* NULL: the C library's */
     size_t released_capacity;          /* the capacity before buffer_release */
 };
 

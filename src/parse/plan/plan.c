@@ -82,7 +82,7 @@ static recmap_status add_added(struct slice_plan *slice, recmap_parser *parser,
                         error);
 }
 
-/* The slot finds the feature in a record as that of an unsliced feature would; the slice says which
+/* The slot finds the feature in a record as an unsliced feature's slot would; the slice says which
  * column the cut values go to. */
 static recmap_status add_slice(struct column_plan *column, recmap_parser *parser,
                                recmap_error *error) {

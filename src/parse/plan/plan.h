@@ -53,7 +53,7 @@ struct recmap_parser {
                              are not encoded as usual; NULL if there are none */
     struct column_plan *columns;
     size_t column_count;
-    size_t context_count; /* columns of the context features; those of feature lists follow */
+    size_t context_count; /* columns of the context features; columns of feature lists follow */
     bool needs_checks;    /* true if there are RAGGED or SPARSE columns */
     size_t part_stride;   /* the number of parts a column may need; see batch_memory.h */
     struct arena memory;  /* everything not named above */

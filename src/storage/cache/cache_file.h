@@ -61,8 +61,8 @@ bool cache_file_read(const struct cache_file *file, void *data, size_t size, uin
 bool cache_file_read_blocks(const struct cache_file *file, uint8_t *data, struct block_range blocks,
                             const uint32_t *numbers);
 
-/* Stores blocks. The caller has reserved space for all of them; that of blocks which are present by
- * now is given back. */
+/* Stores blocks. The caller has reserved space for all of them. The space of blocks that are
+ * present by now is given back. */
 void cache_file_store(struct cache_file *file, const uint8_t *data, struct block_range blocks);
 
 /* Makes blocks missing. */

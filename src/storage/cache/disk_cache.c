@@ -209,8 +209,8 @@ static int compare_unused(const void *a, const void *b) {
     return (first->used_ns > second->used_ns) - (first->used_ns < second->used_ns);
 }
 
-/* Returns how many files are unused; the caller frees the array, not the paths, which are those of
- * the list. */
+/* Returns how many files are unused; the caller frees the array, not the paths, which belong to the
+ * list. */
 static size_t find_unused(struct unused **unused, const struct path_list *list,
                           int64_t started_ns) {
     size_t count = 0;

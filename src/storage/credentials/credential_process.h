@@ -1,5 +1,5 @@
-/* Credentials that a program prints: that of the option `credential_process`, or of a profile in
- * the files of AWS. It runs when the first object is requested, and again before they expire. */
+/* Credentials that a program prints, which the option `credential_process` or an AWS profile names.
+ * It runs when the first object is requested, and again before they expire. */
 #ifndef RECMAP_STORAGE_CREDENTIALS_CREDENTIAL_PROCESS_H
 #define RECMAP_STORAGE_CREDENTIALS_CREDENTIAL_PROCESS_H
 

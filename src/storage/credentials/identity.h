@@ -29,8 +29,8 @@ struct identity_kind {
      */
     bool (*is_used)(const struct storage_options *options);
 
-    /* Fetches the credentials and when they expire, in seconds since 1970. `options` are those of
-     * the storage that choose the credentials: `credential_process` and the profile. */
+    /* Fetches the credentials and when they expire, in seconds since 1970. `options` choose the
+     * credentials: `credential_process` and the profile. */
     recmap_status (*fetch)(struct storage_options *credentials, int64_t *expires_s,
                            const struct storage_options *options, recmap_error *error);
 };

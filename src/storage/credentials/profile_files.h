@@ -1,5 +1,5 @@
-/* The files of the AWS command line tools, ~/.aws/credentials and ~/.aws/config. Where both have a
- * value, that of the first one counts. */
+/* The files of the AWS command line tools, ~/.aws/credentials and ~/.aws/config. If both have a
+ * value, the first file counts. */
 #ifndef RECMAP_STORAGE_CREDENTIALS_PROFILE_FILES_H
 #define RECMAP_STORAGE_CREDENTIALS_PROFILE_FILES_H
 
@@ -49,7 +49,7 @@ enum profile_source {
 enum profile_source profile_files_source(const struct profile_files *files, const char *profile);
 
 /* The text of the file that has the key of the profile: its secret and its token are also there,
- * because those of another file would not fit. NULL: the profile has no key. */
+ * because another file's would not fit. NULL: the profile has no key. */
 const char *profile_files_with_key(const struct profile_files *files, const char *profile);
 
 #endif

@@ -304,8 +304,8 @@ static bool needs_keys(const struct storage_options *options) {
            !storage_options_is_on(options, OPTION_ANONYMOUS);
 }
 
-/* The region and the endpoint are those of the profile wherever the keys come from, as for the
- * tools of AWS. */
+/* The region and the endpoint come from the profile wherever the keys come from, as for the tools
+ * of AWS. */
 static recmap_status take_files(struct storage_options *options, const struct profile_files *files,
                                 recmap_error *error) {
     const char *named = storage_options_get(options, OPTION_PROFILE);

@@ -11,7 +11,7 @@
 /* The names of the elements. */
 struct list_dialect {
     const char *root; /* the outermost */
-    const char *item; /* that of one object */
+    const char *item; /* the element of one object */
     const char *name; /* within it */
     const char *next; /* the token of the next page */
     const char *more; /* `true` if there is a next page; NULL: only the token says so */

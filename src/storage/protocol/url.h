@@ -39,7 +39,7 @@ bool url_is_hadoop(const char *text);
 bool url_is_private(const char *text);
 
 /* Copies the host of a web URL as the header Host has it: with the port, unless it is the scheme's.
- * Sets `size` to that of the host in the text, from after `://` on. Returns false if it is empty or
+ * Sets `size` to the host's size in the text, from after `://` on. Returns false if it is empty or
  * too long. */
 bool url_copy_host(char *host, size_t capacity, size_t *size, const char *text);
 

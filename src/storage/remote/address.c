@@ -83,7 +83,7 @@ static bool add_amazon(struct address *address, const struct storage_options *op
 
 static bool add_google(struct address *address, const struct storage_options *options,
                        const struct url *url) {
-    /* The endpoint in the environment is that of S3. */
+    /* The endpoint in the environment is for S3. */
     const char *endpoint = options->is_explicit[OPTION_ENDPOINT]
                                ? storage_options_get(options, OPTION_ENDPOINT)
                                : GOOGLE_ENDPOINT;
@@ -275,7 +275,7 @@ struct keys {
     const char *key, *secret, *token;
 };
 
-/* Keys that were passed, or for S3 those of the environment, a profile or a program. They belong
+/* Keys that were passed, or for S3 keys from the environment, a profile or a program. They belong
  * together: a token that was passed alone is one of Google. */
 static struct keys find_keys(const struct storage_options *options, enum url_scheme scheme) {
     bool is_passed = options->values[OPTION_KEY] || options->values[OPTION_SECRET];

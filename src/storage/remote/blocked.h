@@ -12,7 +12,7 @@
 #include "base/os/socket.h"
 
 /* Returns true if the address is link-local, also as an IPv4 address within an IPv6 one (mapped,
- * NAT64, 6to4, Teredo, ISATAP), or that of the metadata service of Amazon's machines. */
+ * NAT64, 6to4, Teredo, ISATAP), or is the address of Amazon's metadata service. */
 bool address_is_blocked(const struct sockaddr *address);
 
 /* Returns why a URL with the host that the text begins with, perhaps with a port, is not requested;

@@ -18,8 +18,8 @@ uint64_t retry_delay_ms(unsigned attempt, uint64_t random, uint64_t retry_after_
 
 /* Where the time limit of a request that fails begins. It began at `start_ns`, and `size` bytes
  * have arrived since then. They move it by the time that they may take at most (RETRY_BYTES_PER_S),
- * but not past `now_ns`: the time of a healthy transfer does not count. That of a server that sends
- * a few bytes with each attempt does. */
+ * but not past `now_ns`: the time of a healthy transfer does not count. The time of a server
+ * that sends only a few bytes with each attempt does. */
 uint64_t retry_limit_start(uint64_t start_ns, uint64_t size, uint64_t now_ns);
 
 /* How many requests may be in flight at once: additive increase, multiplicative decrease. Until a

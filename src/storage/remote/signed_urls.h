@@ -1,5 +1,6 @@
-/* Queries of web URLs, such as those of presigned URLs. They are credentials: an index, a message
- * and a cache name an object without its query, and only requests add the query again. Pure. */
+/* Queries of web URLs, such as the signatures of presigned URLs. They are credentials: an index, a
+ * message and a cache name an object without its query, and only requests add the query again.
+ * Pure. */
 #ifndef RECMAP_STORAGE_REMOTE_SIGNED_URLS_H
 #define RECMAP_STORAGE_REMOTE_SIGNED_URLS_H
 

@@ -58,7 +58,7 @@ struct slot {
 struct run {
     recmap_storage *storage;
     struct transfer *transfer;
-    struct storage_options options; /* those of the storage when the last request was started */
+    struct storage_options options; /* the storage's when the last request was started */
     struct signing_key signing_key; /* of the last request */
     const struct transfer_request *requests;
     struct attempt *attempts;
