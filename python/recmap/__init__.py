@@ -257,7 +257,7 @@ if not TYPE_CHECKING:  # type checkers would take any name for a known one
             value = _module("_recmap").version
         else:
             ours = name.removesuffix("Feature")  # of tf.io: FixedLenFeature
-            advice = f": write recmap.{ours}, or pass that of tf.io" if ours in _MODULES else ""
+            advice = f": write recmap.{ours}, or pass tf.io.{name}" if ours in _MODULES else ""
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}{advice}")
         globals()[name] = value  # the next access does not come here
         return value

@@ -122,7 +122,7 @@ def reader(loader: Loader[Any], *, views: bool = False) -> Any:
 
 
 def _empty(loader: Loader[Any]) -> RecordBatch | ColumnBatch:
-    """A batch of no records or rows, whose schema is that of the loader's batches."""
+    """A batch of no records or rows, with the schema of the loader's batches."""
     features = loader._arguments["features"]
     if features is None:
         return loader.dataset.gather([])

@@ -77,8 +77,8 @@ def prometheus(
 
     Args:
         registry: where to register; None: prometheus-client's default registry.
-        name: the value of the label ``loader``; of a `JoinedLoader`, that of each of its loaders
-            is NAME/DATASET. A loader replaces an earlier one of the same name, also that of a join.
+        name: the value of the label ``loader``; each loader of a `JoinedLoader` has NAME/DATASET. A
+            loader replaces an earlier one of the same name, also that of a join.
 
     Raises:
         ImportError: prometheus-client is not installed.
@@ -117,7 +117,7 @@ class _Collector:
         self._loaders: dict[str, dict[str, weakref.ref[Loader[Any]]]] = {}
 
     def add(self, name: str, loaders: Mapping[str, Loader[Any]]) -> None:
-        """Replaces those of the same name, and forgets those that are gone."""
+        """Replaces loaders of the same name, and forgets loaders that are gone."""
         self._loaders[name] = {label: weakref.ref(one) for label, one in loaders.items()}
         for other, references in list(self._loaders.items()):
             if all(reference() is None for reference in references.values()):

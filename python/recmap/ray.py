@@ -242,8 +242,8 @@ def index(
 
     Args:
         source, path, arguments: see `recmap.index`. Every task calls the credentials of `storage`
-            and reads with a copy of its filesystem, so both must be picklable. `progress` is that
-            of the merge.
+            and reads with a copy of its filesystem, so both must be picklable. `progress` shows the
+            merge.
         threads: threads per task.
         options: options for the tasks, as ``ray.remote`` takes them: {"num_cpus": 2, ...}.
     """
@@ -253,8 +253,8 @@ def index(
 
 
 def _build(part: Part) -> BuiltPart | Exception:
-    """The work of a task. Returns an exception instead of raising it, because Ray prints those of
-    tasks whose results are not taken."""
+    """The work of a task. Returns an exception instead of raising it, because Ray prints exceptions
+    of tasks whose results are not taken."""
     try:
         return part.build()
     except Exception as error:

@@ -78,9 +78,10 @@ def dataset(
     Args:
         loader: the loader. It has one iterator at a time, so iterate over one dataset at a time.
         state: elements are (batch, state), where state is a scalar string: the JSON of
-            ``loader.state_dict()`` after this batch. Save that of the last batch that you trained
-            on, and resume with ``loader.load_state_dict(json.loads(state.numpy()))``. This is exact
-            even if tf.data reads ahead; `loader.state_dict()` includes the batches read ahead.
+            ``loader.state_dict()`` after this batch. Save the state of the last batch that you
+            trained on, and resume with ``loader.load_state_dict(json.loads(state.numpy()))``. This
+            is exact even if tf.data reads ahead; `loader.state_dict()` includes the batches read
+            ahead.
         output_signature: describes the results of the loader's ``transform``, as for
             ``tf.data.Dataset.from_generator``.
 

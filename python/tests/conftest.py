@@ -130,7 +130,7 @@ def plugin(tmp_path_factory):
 
 @pytest.fixture
 def no_environment(monkeypatch):
-    """Credentials and endpoints of this machine are not those of the tests."""
+    """Hides the credentials and endpoints of this machine from a test."""
     for name in list(os.environ):
         if name.startswith(
             ("AWS_", "AZURE_", "HADOOP_", "GCE_", "GOOGLE_")

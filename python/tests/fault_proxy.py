@@ -373,8 +373,8 @@ def followed_by(data):
 
 
 def failing(status, code="", **headers):
-    """An error as S3 sends it. The body repeats the credentials of the request, as those of some
-    servers do."""
+    """An error as S3 sends it. The body repeats the credentials of the request, as some servers'
+    do."""
 
     def change(request, reply):
         echo = str(request.headers["Authorization"]) + str(request.headers["X-Amz-Security-Token"])

@@ -3,7 +3,7 @@ interface as Hadoop's documentation says.
 
 It serves the files of a folder. The NameNode redirects OPEN to the DataNode, whose replies have
 neither ranges nor ETags. With `token`, requests to the NameNode need this delegation token, and the
-NameNode writes another one into the redirect. `faults` and `requests` are those of object_server.
+NameNode writes another one into the redirect. `faults` and `requests` are as in object_server.
 """
 
 from __future__ import annotations

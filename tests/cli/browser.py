@@ -12,7 +12,7 @@ try:
 except ImportError:
     webdriver = Keys = WebDriverWait = None
 
-# Texts whose colour is too close to that of their background: 4.5 is the minimum of WCAG.
+# Texts whose colour is too close to their background: 4.5 is the minimum of WCAG.
 PALE_TEXTS = """
 const parse = (color) => color.match(/[\\d.]+/g).map(Number);
 const lightness = (color) => parse(color).slice(0, 3).reduce((sum, value, i) => {

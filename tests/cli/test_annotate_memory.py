@@ -39,7 +39,7 @@ class Memory(CliTest):
         self.assertEqual((done.stdout, done.stderr.decode(), done.returncode), (b"", said, 0))
 
     def rows(self, line):
-        """One line for each record, in an order that is not that of the records."""
+        """One line for each record, in another order than the records."""
         step = 7_919  # a prime number, which does not divide COUNT
         return (line(i * step % COUNT).encode() for i in range(COUNT))
 

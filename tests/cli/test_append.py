@@ -78,7 +78,7 @@ class Appending(CliTest):
         self.assertIn(b"write new records to new shards", result.err)
 
     def test_a_shard_that_was_rewritten(self):
-        """Its size is that of the indexed one."""
+        """Its size did not change."""
         for end, wrap in (("", bytes), (".gz", lambda data: gzip.compress(data, 0, mtime=0))):
             with self.subTest(end):
                 name = f"d/b{end}"

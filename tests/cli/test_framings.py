@@ -238,7 +238,7 @@ class Kinds(FramingTest):
         self.assertEqual(self.run_recmap("verify", "a.rmx").status, 0)
 
     def test_what_looks_compressed_is_not_always(self):
-        # The first two bytes are those of a ZLIB stream.
+        # The first two bytes look like a ZLIB stream.
         lines = [b"x\x9c and more", b"h\x43"]
         self.write("a.txt", b"\n".join(lines) + b"\n")
         self.check_records("lines", lines, "a.txt")

@@ -41,7 +41,7 @@ class ReportPage(BrowserTest):
             self.resize(width)
             self.check_width(width)
         self.check_contrast()
-        # Tables that do not fit scroll by themselves. That of the sizes fits.
+        # Tables that do not fit scroll by themselves. The table of sizes fits.
         self.resize(390)
         hidden = "const box = document.querySelector('#sizes .wide');"
         self.assertLessEqual(

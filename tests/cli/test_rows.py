@@ -1,7 +1,7 @@
 """recmap order with row orders: the pieces of rows of tokens and of windows of episodes.
 
-The order and the rows of this data set are those of the examples in the Python documentation; the
-description is the example of docs/formats/rows.md.
+The Python documentation has the order and the rows of this data set as examples; the description is
+the example of docs/formats/rows.md.
 """
 
 import json

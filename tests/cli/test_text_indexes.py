@@ -53,7 +53,7 @@ class TextIndexes(CliTest):
             self.assertEqual(self.read(f"{name}.idx"), due)
 
     def test_a_shard_that_grew_has_one_text_index(self):
-        """The index has a part for each time that a shard grew, between those of others."""
+        """The index has a part for each time that a shard grew, between parts of other shards."""
         shards = [tfrecord(make_payloads(i, 60)) for i in range(2)]
         ends = [[len(tfrecord(make_payloads(i, 60)[:n])) for n in (20, 40, 60)] for i in range(2)]
         names = ["d/a/t.tfrecord", "d/u.tfrecord"]
@@ -146,7 +146,7 @@ class TextIndexes(CliTest):
         self.assertEqual(os.listdir(self.path("links")), ["t.rmx"])
 
     def test_files_without_room_for_the_header(self):
-        """The verdict is that of a scan, though the text index lists no record."""
+        """The verdict is the same as after a scan, though the text index lists no record."""
         self.write("full", b"header" + b"ab" * 3 + b"end")
         self.write("idx/full.idx", b"6 2\n8 2\n10 2\n")
         framing = ["--framing", "fixed:6,2,3"]

@@ -78,7 +78,7 @@ static const char state_bytes[] = "\x08\x01\x12\x10\x01\x12\x23\x34\x45\x56\x67\
                                   "8\x80\x05\x41\x17\x10\x83\x1d\x2d\xc8\x9f\x50";
 
 /* Saves the loader's state as JSON and reads it back, and another state from bytes. A call that
- * fails is repeated, and the state must still be that of the position. */
+ * fails is repeated, and the state must still match the position. */
 static const char *check_point(struct iteration *iteration, recmap_loader *loader,
                                uint64_t position) {
     const char *wrong = NULL;

@@ -2,9 +2,9 @@
  * disk could have been left in is put together: what was synced is there, of the rest any part, and
  * a rename may have reached the disk before the bytes of its file. The index must be the old one or
  * the new one, and the new one for good once the build said so. Beyond that, the file is opened as
- * each loss leaves it, also those of a disk that lies about its syncs, as if the rename had come
- * too early: a torn index is never accepted, and never read wrongly where only its values are torn.
- */
+ * each loss leaves it, also losses of a disk that lies about its syncs, as if the rename had come
+ * too early: a torn index is never accepted, and never read wrongly where only its values are
+ * torn. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Any bytes as a shard of any framing but TFRecord, scanned by several threads in tiny segments:
- * records and damage are those of a plain reader. The first five bytes choose framing, threads and
- * mode, segments, and the sizes of records of fixed length; in a tar archive blocks may ask for a
- * right checksum. */
+ * records and damage equal a plain reader's. The first five bytes choose framing, threads and mode,
+ * segments, and the sizes of records of fixed length; in a tar archive blocks may ask for a right
+ * checksum. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Any bytes as a shard, scanned by several threads in tiny segments: records and damage are those
- * of a plain reader. The first byte chooses threads and mode, the second the size of segments. */
+/* Any bytes as a shard, scanned by several threads in tiny segments: records and damage equal a
+ * plain reader's. The first byte chooses threads and mode, the second the size of segments. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

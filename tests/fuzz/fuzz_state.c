@@ -26,7 +26,7 @@ static void check_state(const recmap_state *state) {
     recmap_text_deinit(&again);
 }
 
-/* Compares the members of any description with those of another. */
+/* Compares the members of any description with another's. */
 static void check_difference(const recmap_state *state) {
     recmap_state_info other = *recmap_state_get_info(state);
     recmap_error error = RECMAP_ERROR_INIT;

@@ -35,7 +35,7 @@ void forged_deinit(struct forged *index);
 /* Encodes the current manifest, shards and damages into the first values of their tables. */
 void forged_encode(struct forged *index);
 
-/* Adds a value after those of a table, or removes the last one. */
+/* Adds a value at the end of a table, or removes the last one. */
 void forged_add(struct forged *index, enum store_table table, struct store_key key,
                 const void *data, size_t size);
 void forged_remove(struct forged *index, enum store_table table);

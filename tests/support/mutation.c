@@ -366,7 +366,7 @@ static void change_points(struct forged *index, struct rng *random) {
         other->size = moved.size;
         return;
     }
-    case 3: /* what the point says of one number is that of another */
+    case 3: /* the point's entry for one number takes the value of another's */
         number = load64(next + (rng_one_in(random, 2) ? 8 : 0));
         break;
     default: number = strange_number(number, 40000, random);

@@ -7,7 +7,7 @@
 
 enum plain_tar_answer { PLAIN_SAMPLE, PLAIN_END, PLAIN_BAD };
 
-/* `*size` is that of the sample at data[0], of whose bytes `end` are there. */
+/* Sets `*size` to the size of the sample at data[0], of whose bytes `end` are there. */
 enum plain_tar_answer plain_tar_sample(uint64_t *size, const uint8_t *data, uint64_t end);
 
 /* Writes the checksum of the header of 512 bytes. */

@@ -23,7 +23,7 @@ struct break_field {
 struct break_case {
     const char *name;
     struct break_field field;
-    uint64_t (*value_of)(const struct store_file *file); /* or NULL: the value is that of `field` */
+    uint64_t (*value_of)(const struct store_file *file); /* or NULL: the value of `field` */
     /* Or a change; or one that comes after the hashes are made right again. */
     void (*change)(struct store_file *file);
     void (*change_at_last)(struct store_file *file);

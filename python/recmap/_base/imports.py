@@ -47,8 +47,9 @@ def _after_fork_in_child() -> None:
 
 
 def _watch_forks() -> None:
-    """What was registered last comes first before a fork. So this does, unless an import registers
-    more: others take locks then, such as that of `logging`, which an import may need to go on."""
+    """Registers the lock's handlers, which must run first before a fork: other handlers take locks,
+    such as `logging`'s, that a running import may need. The newest handlers run first, so these do,
+    unless an import registers more."""
     os.register_at_fork(
         before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child
     )

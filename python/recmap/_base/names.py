@@ -108,7 +108,7 @@ def suggest_arguments(
     """Decorates a function, or a class of data, whose unknown keyword arguments are errors that
     suggest others.
 
-    `options`: what its ``**options`` take. The signature stays that of the function. `otherwise`:
+    `options`: what its ``**options`` take. The function keeps its signature. `otherwise`:
     the advice for names that resemble none of the arguments. `former`: the same function, which
     also takes the arguments that this one had in 0.2.0 (`INDEXING`).
     """

@@ -170,7 +170,8 @@ def as_items(values: object, count: int) -> UInt64s:
 
 
 def as_mask_or_items(values: object, count: int) -> UInt64s:
-    """Positions as of `as_items`, or those of the true values in a mask as long as the sequence."""
+    """The positions that `as_items` returns, or, of a mask as long as the sequence, of its true
+    values."""
     array = np.asarray(values) if not isinstance(values, np.ndarray) else values
     if isinstance(array, np.ma.MaskedArray) and array.dtype == np.bool_:
         array = array.filled(False)  # a comparison with a null selects nothing

@@ -94,7 +94,7 @@ def warn_of_indexing(
     `index`.
 
     Args:
-        arguments: those of `INDEXING` that were given, by their names of today.
+        arguments: the given arguments that are in `INDEXING`, by their new names.
         index: the path of the index, if the caller gave it.
         contents: the arguments that were given and say what the index contains.
         reading: the arguments that were given and say what is read, and how.
@@ -128,7 +128,8 @@ def current_arguments(
 ) -> dict[str, Any]:
     """The keyword arguments of a call under their names and with their values of today.
 
-    `former`: those of `INDEXING` that the function has no more, but still obeys, and warns of.
+    `former`: arguments in `INDEXING` that the function no longer has, but still obeys with a
+    warning.
     """
     current: dict[str, Any] = {}
     for name, value in named.items():

@@ -258,5 +258,5 @@ def name_of_lengths(name: str, names: Collection[str]) -> str:
 
 
 def sequence_columns_of(batch: RecordBatch, context: int) -> tuple[ColumnBatch, ColumnBatch]:
-    """The first `context` columns, and those of the feature lists."""
+    """The first `context` columns, and the columns of the feature lists."""
     return columns_of(batch, 0, context), columns_of(batch, context)

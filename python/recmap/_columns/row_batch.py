@@ -160,5 +160,5 @@ def rows_of_batch(
 def sequence_rows_of_batch(
     batch: RecordBatch, form: RowForm, context: int
 ) -> tuple[RowBatch, RowBatch]:
-    """The first `context` columns, and those of the feature lists."""
+    """The first `context` columns, and the columns of the feature lists."""
     return rows_of_batch(batch, form, 0, context), rows_of_batch(batch, form, context)

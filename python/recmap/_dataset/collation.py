@@ -24,9 +24,9 @@ def refuse_own_collation(caller: FrameType, advice: str) -> None:
 def watch_collation() -> None:
     """Registers a collation of records with PyTorch, if that is loaded.
 
-    A DataLoader asks a data set inside another one, such as a ConcatDataset, for single records,
-    so nothing but their collation can tell. PyTorch documents the table of collations as the place
-    for those of other types.
+    A DataLoader asks a data set inside another one, such as a ConcatDataset, for single records, so
+    nothing but their collation can tell. PyTorch documents the table of collations as the place to
+    add other types.
     """
     global _is_watched
     if _is_watched or _TORCH not in sys.modules:

@@ -84,7 +84,7 @@ def _repack(array: npt.NDArray[Any]) -> ElementCounts:
 class Counts(Mapping[str, "npt.NDArray[np.int64]"]):
     """The element counts of an index by feature, read when first used: ``counts["input_ids"]``.
 
-    Each has one int64 count per record of the data set or view. Those of a whole data set stay
+    Each has one int64 count per record of the data set or view. The counts of a whole data set stay
     packed for `Chunked`, `Packed` and `Windows`.
     """
 
@@ -95,7 +95,9 @@ class Counts(Mapping[str, "npt.NDArray[np.int64]"]):
     def __getitem__(self, name: str) -> npt.NDArray[np.int64]:
         if name not in self._elements:
             found = (
-                f"It has those of {', '.join(self._elements)}" if self._elements else "It has none"
+                f"It has the counts of {', '.join(self._elements)}"
+                if self._elements
+                else "It has none"
             )
             raise ColumnNotFoundError(
                 f"the index has no element counts of {name!r}",

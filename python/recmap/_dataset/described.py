@@ -121,8 +121,8 @@ class Described(Selectable):
         Args:
             sample: see `schema`. Use None to be sure that the result fits all records.
             feature_lists: True: the feature lists of tf.SequenceExample instead of the features of
-                the context, a `FixedLenSequence` or a `VarLen` each. False: those of the context.
-                None: the same, with a warning if the records have feature lists.
+                the context, a `FixedLenSequence` or a `VarLen` each. False: the features of the
+                context. None: the same, with a warning if the records have feature lists.
 
         Warns about features that have no values, or values of several kinds: they are left out.
 

@@ -47,7 +47,7 @@ def _names_of(schema: Schema) -> Names:
 
 
 def _names_in(dataset: Selectable, numbers: UInt64s) -> Names:
-    """The names in these records, but for damaged ones and those of missing or changed shards."""
+    """The names in these records, except damaged ones and those in missing or changed shards."""
     try:
         text, _ = dataset._schema(numbers)
     except (CorruptRecordError, FileMissingError, StaleIndexError):
@@ -99,7 +99,7 @@ class FeatureNames:
         return name in self._known.of(is_list)
 
     def sampled(self, dataset: Selectable) -> Names:
-        """The names that are known, at least those of a small sample."""
+        """The names that are known, which come at least from a small sample."""
         self._read_sample(dataset, _SAMPLE_COUNTS[0])
         return self._known
 

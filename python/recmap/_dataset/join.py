@@ -141,7 +141,7 @@ class Joined:
         Args:
             rows: as the items of `Dataset.parse`.
             features: {name: features} for each data set to read.
-            options: those of `Dataset.parse`.
+            options: as for `Dataset.parse`.
         """
         wanted = features_of_sides(self, features)
         chosen = self._rows(rows)

@@ -123,7 +123,7 @@ class Records(Selectable):
 
         In feature lists, ``FixedLenSequence`` takes one step from each feature of a list, and
         ``VarLen`` gives rows of steps of values. A step whose feature has no kind is an empty step,
-        not null. `missing` and the other arguments are those of `parse`.
+        not null. `missing` and the other arguments are as for `parse`.
         """
         parser = parser_of(context, feature_lists)
         with self._advised(context, feature_lists):

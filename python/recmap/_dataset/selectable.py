@@ -1,4 +1,4 @@
-"""The choice of records: those of an index, or of a view of it."""
+"""Chosen records: all records of an index, or some of them in a view."""
 
 from __future__ import annotations
 
@@ -234,8 +234,7 @@ class Selectable(_recmap.Dataset):
     def fingerprint(self) -> str:
         """A hash of the data (128 bits as 32 hex digits), independent of where the files are.
 
-        That of a view depends on the whole data set, and on which of its records the view has, in
-        which order.
+        The hash of a view depends on the whole data set, and on the view's records and their order.
         """
         return self._fingerprint().hex() if self._whole else fingerprint_of(self)
 

@@ -38,7 +38,7 @@ def fingerprint_of(view: Selectable) -> str:
 
 
 def verify_records(view: Records, progress: Progress) -> dict[str, Any]:
-    """Reads and checks the records of the view. The report is that of `Dataset.verify`."""
+    """Reads and checks the records of the view. Returns a report as `Dataset.verify` does."""
     damage: list[dict[str, Any]] = []
     good = done = 0
     with shown(progress, "verifying") as call:

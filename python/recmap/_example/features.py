@@ -144,7 +144,7 @@ class FixedLen(_Checked):
             a DeprecationWarning.
         default: for records without the feature: one value, or as many as the shape has. None: a
             record without the feature is an error.
-        key: the name of the feature in the record, if it differs from that of the column.
+        key: the name of the feature in the record, if it differs from the column's.
         raw: the feature is one bytes value that contains the elements, as tf.io.decode_raw reads
             it.
         copy: copy bytes into one buffer, instead of giving views.
@@ -490,7 +490,7 @@ _parsers = _Parsers()
 
 
 def parser_of(features: Features, lists: Features | None = None) -> _recmap.Parser:
-    """Compiles features, and those of the feature lists of SequenceExample if `lists` is given."""
+    """Compiles features, and `lists`, if given, for the feature lists of SequenceExample."""
     for given in (features, {} if lists is None else lists):
         if not isinstance(given, Mapping):
             raise TypeError("features must be a dict: {name: recmap.FixedLen(...), ...}")
@@ -508,8 +508,8 @@ def parser_of_batches(features: Features | None, lists: Features | None) -> _rec
     if not features and not lists:
         empty = "features is" if lists is None else "features and feature_lists are"
         raise ValueError(
-            f"{empty} empty, so batches would have no columns: ds.features() returns those of the "
-            "records, and None gives the records' bytes"
+            f"{empty} empty, so batches would have no columns: ds.features() returns the features "
+            "of the records, and None gives the records' bytes"
         )
     return parser_of({} if features is None else features, lists)
 

@@ -161,8 +161,8 @@ def _lacks_value(dataset: Dataset, name: str, number: int) -> bool:
 def _samples(dataset: Dataset, name: str, spans: list[range]) -> list[int]:
     """The numbers of a few records in `spans`, whose values are not the column's default.
 
-    Memory is that of one piece, however many records there are: the first pass over the column only
-    counts such values, and the second one reads the pieces that have samples."""
+    Uses the memory of one piece, however many records there are: the first pass over the column
+    only counts such values, and the second one reads the pieces that have samples."""
     default = dict(dataset._lifts())[name]
     if default is None:
         pieces, counts = spans, [len(span) for span in spans]

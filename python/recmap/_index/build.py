@@ -243,7 +243,7 @@ def _warn_of_old_ids(path: str, options: IndexOptions, count: int) -> None:
     have = "has" if count == 1 else "have"
     warn_caller(
         f"{path}: {counted(count, 'appended record')} {have} the id ({options.id!r}) of a record "
-        "that the index had. If the shards are those of an older or newer set of the same records, "
+        "that the index had. If the shards are an older or newer set of the same records, "
         "remove those, and open the others with rebuild=True"
     )
 
@@ -428,7 +428,7 @@ def merge(
     Raises:
         FeatureError: no part has a record with the id; or `path` is an index with annotated columns
             that the parts lack: their values would be lost.
-        InvalidError: the name of the merged index ends in ``.rmv``, as those of selections do.
+        InvalidError: the name of the merged index ends in ``.rmv``, the suffix of selections.
         FileNotFoundError: a part does not exist.
         StateMismatchError: the parts differ in ids, columns or counts.
     """

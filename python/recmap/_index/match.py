@@ -167,8 +167,8 @@ def check_damage(dataset: Dataset, options: IndexOptions) -> None:
 
 
 def folder_of(path: str, dataset: Dataset) -> str:
-    """The folder from which relative names in the index start, as the library finds it: through a
-    link to the index, that of the link if it has the shards."""
+    """The folder from which relative names in the index start, as the library finds it: for a link
+    to the index, the link's folder if it has the shards."""
     own = os.path.dirname(os.path.abspath(path))
     names = (name for name, *_ in dataset._shard_table() if not os.path.isabs(name))
     name = next((name for name in names if not is_url(name)), None)
@@ -310,8 +310,8 @@ def _other_shard(
 
 
 def _other_advice(dataset: Dataset, names: Sequence[str], shards: Sequence[str]) -> str:
-    """The advice for other shards than those of the index. Shards of the same names are taken for
-    copies: the index serves them as it is. An index without any of the shards is that of another
+    """The advice if the shards are not the index's. Shards with the same names are treated as
+    copies, which the index serves as it is. An index with none of the shards belongs to another
     set, such as another generation of it, so it must not be built again from these."""
     pairs = list(zip(names, shards, strict=False))
     if any(os.path.basename(name) != os.path.basename(shard) for name, shard in pairs):

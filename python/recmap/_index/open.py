@@ -95,8 +95,8 @@ def _open_index(opening: OpenOptions, indexing: IndexOptions, *, rebuild: bool) 
 def _open_or_append(
     opening: OpenOptions, indexing: IndexOptions, shards: Sequence[str], *, is_list: bool
 ) -> Dataset:
-    """The data set of an existing index. Records that it lacks are appended first: those of shards
-    that grew, and those of new ones."""
+    """The data set of an existing index. Records that it lacks are appended first, from shards that
+    grew and from new shards."""
     dataset = Dataset._open(opening)
     # First, because others may read a record, or advise it.
     grown, new = check_shards(dataset, shards, is_list=is_list)
@@ -379,9 +379,9 @@ def open(
             record, "direct" bypasses the page cache, "auto" chooses between the first and the last;
             or all of this and more as a `Reading`.
         check: "header" skips the CRC of the data.
-        shards: the folder of the shards, or its URL, if an ``.rmx`` was moved without them, also
-            that of an ``.rmv``. Relative names are looked up in it, and so are absolute names and
-            URLs, without the path that all of them have in common; if no shard is found so, all are
+        shards: the folder of the shards, or its URL, if an ``.rmx``, also an ``.rmv``'s, was moved
+            without them. Relative names are looked up in it, and so are absolute names and URLs,
+            without the path that all of them have in common; if no shard is found so, all are
             looked up by their names without folders, unless two have the same name. No shard is
             read from elsewhere.
         storage: how shards in remote stores are read, if not by the environment alone, and a folder

@@ -36,7 +36,7 @@ class BuiltPart:
 
     record_count: int
     empty_lifts: frozenset[str]  # lifted features that no record of the part has
-    warnings: tuple[tuple[type[Warning], str], ...]  # those of a filesystem, for example
+    warnings: tuple[tuple[type[Warning], str], ...]  # a filesystem's, for example
 
 
 @dataclass(frozen=True)

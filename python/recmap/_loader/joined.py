@@ -23,7 +23,7 @@ __all__ = ["JoinedLoader", "check_loader"]
 OnBadRecord: TypeAlias = Literal["error", "skip", "substitute"]
 Place: TypeAlias = tuple[int, int]  # epoch and position
 
-# Those of both classes; the loaders judge the others.
+# Options of both classes; the loaders check the others.
 _OPTIONS = {*LoaderOptions.__annotations__, "feature_lists", "numbers", "pin_memory"}
 
 _ON_BAD_RECORD = {"error": 0, "skip": 1, "substitute": 2}
@@ -41,12 +41,12 @@ class JoinedLoader(SuggestsMethods, Closing):
         features: {name: features} of the data sets whose records are parsed; {name: None} gives
             the records of that one as bytes. Warns of a data set that is left out.
         transform: a callable that converts one batch, {name: batch}. It runs ahead in threads, as
-            that of `Loader`, and its results are delivered in order.
+            in `Loader`, and its results are delivered in order.
         on_bad_record: for rows with a record that fails its check, in any of the data sets:
             "error" raises, "skip" leaves the row out in all of them, and "substitute" replaces it
             by the next row of the epoch whose records are all good. `skipped` lists them. Warns of
             the first one.
-        options: those of `Loader`, the same for all, except ``on_bad_record``.
+        options: as for `Loader`, the same for all, except ``on_bad_record``.
 
     Raises:
         ValueError: a row lacks a record; or an option of `Loader` is invalid.

@@ -15,7 +15,7 @@ __all__ = ["Share", "known_ranks", "share_of", "warn_in_worker"]
 # torchrun and most others, Horovod, Open MPI, MVAPICH, MPICH and others with PMI, jsrun, Slurm. The
 # order matters: horovodrun may start mpirun, which gives each of its processes both pairs, and
 # mpirun may start its helpers with srun, and their variables of Slurm count nodes, not processes.
-# SLURM_NTASKS may be that of the whole job, where a step of it has fewer tasks.
+# SLURM_NTASKS may count the tasks of the whole job, although this step of it has fewer.
 _VARIABLES = (
     ("RANK", "WORLD_SIZE"),
     ("HOROVOD_RANK", "HOROVOD_SIZE"),

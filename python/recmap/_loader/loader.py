@@ -105,8 +105,8 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
             batches consist of rows: `features` needs a `Sliced` one, and a batch is a `RowBatch`.
         features: {name: FixedLen(...), ...}, or features of tf.io: batches are then `ColumnBatch`,
             parsed in the library's threads.
-        feature_lists: the records are tf.SequenceExample: `features` are those of the context, and
-            a batch is a pair of `ColumnBatch`, as from `Dataset.parse_sequence`.
+        feature_lists: the records are tf.SequenceExample: `features` describe the context, and a
+            batch is a pair of `ColumnBatch`, as from `Dataset.parse_sequence`.
         row_positions: what ``batch["positions"]`` has for rows: the place of each element in its
             "piece", or in its "document".
         rank, world_size: the share of each step that belongs to this process; 0 of 1 if not given.

@@ -32,7 +32,7 @@ def thread_count(transform_threads: int | None) -> int:
 def check_of_step(
     check: Callable[[Any], None] | None, companions: Companions | None
 ) -> Callable[[_recmap.Step], None] | None:
-    """What the feeder calls with each step. `check` is that of a batch."""
+    """Returns what the feeder calls with each step. `check` checks a batch."""
     if companions is None:
         return None if check is None else lambda step: check(step.batch)
 

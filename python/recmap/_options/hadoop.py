@@ -38,7 +38,7 @@ def with_hadoop(names: Iterable[object], storage: Storage, *, index: str | None 
 
 
 def _urls_in(names: Iterable[object]) -> Iterator[str]:
-    """Those of the names that are URLs of HDFS, also in lists (@FILE)."""
+    """The names that are URLs of HDFS, also in lists (@FILE)."""
     for name in names:
         if not isinstance(name, (str, bytes, os.PathLike)):
             continue

@@ -46,9 +46,9 @@ class Storage:
             ask the libraries of Amazon, Google and Microsoft.
         fs: a filesystem of fsspec, or a store of obstore, that reads the shards instead of recmap,
             for stores that recmap does not know (docs/reference/remote.md). A name without a scheme
-            is a path in it, except that of an ``.rmx``, which is a local file. Slower than recmap's
-            own requests. To pickle the data set, it must be picklable. URLs of HDFS need none:
-            fsspec reads them, with `options` of its own.
+            is a path in it, except an ``.rmx``, which is a local file. Slower than recmap's own
+            requests. To pickle the data set, it must be picklable. URLs of HDFS need none: fsspec
+            reads them, with `options` of its own.
         cache: a folder on the local disk that keeps what is read from remote stores, so that the
             next epoch requests less. All processes of one user may share it. Local shards are not
             cached (docs/reference/remote.md).

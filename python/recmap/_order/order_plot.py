@@ -40,7 +40,7 @@ def _spaced(count: int) -> npt.NDArray[np.int64]:
 
 
 def _first_records(order: Order, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """The records with which rows begin; a row of only padding has that of the next row."""
+    """The records with which rows begin; a row of only padding gets the record of the next row."""
     pieces, splits = order.pieces(0, positions)
     if not len(pieces):
         return np.zeros(len(positions), np.int64)

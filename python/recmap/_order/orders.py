@@ -159,7 +159,7 @@ class Order:
         One record number gives an int, several give an int64 array.
 
         Raises:
-            IndexError: a number is not that of a record of the order.
+            IndexError: the order has no record with this number.
             KeyError: a record is not in the epoch.
             ValueError: a record is in the epoch more than once, or the order draws with
                 replacement.

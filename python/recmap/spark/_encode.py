@@ -48,8 +48,8 @@ def _integers(array: Any) -> npt.NDArray[np.int64]:
 
 
 def _floats(array: Any) -> npt.NDArray[Any]:
-    """The values as floats of at least their width. Of decimals beyond the integers of a double,
-    those of 80 bits are closer."""
+    """The values as floats of at least their width. Decimals beyond the integers of a double become
+    floats of 80 bits, which are closer."""
     doubles = array.cast(pa.float64()) if pa.types.is_decimal(array.type) else array
     values: npt.NDArray[Any] = doubles.to_numpy(zero_copy_only=False)
     if doubles is not array and np.abs(values).max(initial=0) > 2.0**53:
@@ -98,7 +98,7 @@ def _row_column(array: Any, column: Column, first_row: int, warn: Warn) -> tuple
 
 
 def _row_of(place: int, lists: list[npt.NDArray[np.int64]]) -> int:
-    """The row of an element: that of the list that it is in."""
+    """The row of an element, found through the lists that contain it."""
     for starts in reversed(lists):
         place = int(np.searchsorted(starts, place, side="right")) - 1
     return place

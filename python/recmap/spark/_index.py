@@ -36,8 +36,8 @@ def index(
     Args:
         spark: the session.
         source, path, arguments: see `recmap.index`. Every task calls the credentials of `storage`
-            and reads with a copy of its filesystem, so both must be picklable. `progress` is that
-            of the merge; Spark shows that of the tasks.
+            and reads with a copy of its filesystem, so both must be picklable. `progress` shows the
+            merge; Spark shows the tasks.
         threads: threads per task; set ``spark.task.cpus`` to as many.
     """
     plan = plan_of(source, path, threads=threads, **arguments)

@@ -149,7 +149,7 @@ def _with_option(error: InvalidError, path: str) -> InvalidError:
 
 
 def _local(path: str) -> str:
-    """The path of a file that Spark names by a URL. Other URLs are those of remote stores."""
+    """The path of a file that Spark names by a URL. Other URLs name remote objects."""
     if re.match("file://[^/]", path):
         raise ValueError(
             f"{redacted(path)}: names a host: write file:///PATH for a path that all nodes see"

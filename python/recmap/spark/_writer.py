@@ -65,7 +65,7 @@ def _order_of(name: str) -> list[tuple[int, int, int]]:
 
 
 def _check_new_names_are_last(folder: str, shards: list[str], new_name: str) -> None:
-    """The shards of a folder are those of an index only in the same order."""
+    """The shards of a folder match an index only in the same order."""
     last = os.path.basename(shards[-1]) if shards else ""
     if shards and _order_of(new_name) < _order_of(last):
         raise ValueError(
@@ -75,8 +75,8 @@ def _check_new_names_are_last(folder: str, shards: list[str], new_name: str) -> 
 
 
 def _check_types(dataset: Dataset, columns: list[Column]) -> None:
-    """Refuses columns whose values are of another type than in the index. The type of one with a
-    default may be that of the default alone, which values then change."""
+    """Refuses columns whose values are of another type than in the index. If no record has a value,
+    the type of a column with a default is only the default's, and may change."""
     table = dataset._column_table()[1:]
     kinds = {name: kind for name, kind, default, _ in table if default is None}
     for column in columns:
@@ -130,7 +130,7 @@ def _warn_of_rounding(parts: list[_Part]) -> None:
 
 class ShardWriter(sources.DataSourceArrowWriter):
     """Each attempt of a task writes a shard and its index into a folder of its own. The commit
-    moves those of the attempts that succeeded, and merges the indexes."""
+    moves the files of successful attempts, and merges the indexes."""
 
     def __init__(self, schema: types.StructType, settings: Settings, overwrite: bool) -> None:
         if len(settings.paths) > 1 or is_url(settings.paths[0]):
@@ -357,7 +357,7 @@ class ShardWriter(sources.DataSourceArrowWriter):
         return self._published(shard)
 
     def _publish_index(self, shards: list[str], old: list[str], old_index: str | None) -> str:
-        """Merges the indexes of the shards, and that of the old ones unless they are replaced."""
+        """Merges the indexes of the new shards, and the old index unless it is replaced."""
         kept = [] if self.overwrite or old_index is None else [old_index]
         names = shards if self.overwrite else [*old, *shards]
         default = expanded(sorted(names), Storage(), sets="all")[1]

@@ -82,7 +82,7 @@ def check_count(name: str, count: int, limit: int) -> None:
     """Raises if a `for` does not have so many steps or items."""
     if natural(name, count) > limit:
         raise ValueError(
-            f"{name} is {count}, but the latest `for` has {limit}: count those of this `for` only"
+            f"{name} is {count}, but the latest `for` has {limit}: count {name} of this `for` only"
         )
 
 

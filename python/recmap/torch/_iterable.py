@@ -151,7 +151,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
         self._has_read = False  # the first worker has read a batch and checked its features
 
     def __getstate__(self) -> dict[str, Any]:
-        """All attributes, also those of subclasses, but what a copy makes of the arguments."""
+        """All attributes, also of subclasses, except what a copy makes from the arguments."""
         kept = {name: value for name, value in vars(self).items() if name not in _MADE}
         return {**kept, "_seen": self._main_position()}
 
@@ -505,7 +505,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
         return dict(state)
 
     def _newest(self, workers: list[Any], more: int, is_over: bool) -> dict[str, Any]:
-        """The state `more` steps after that of the worker that yielded the last step.
+        """The state `more` steps after the state of the worker that yielded the last step.
 
         `is_over`: the ``for`` has ended.
         """

@@ -37,9 +37,9 @@ class Loader(_Loader[Batch]):
             ``tensor.to("cuda", non_blocking=True)`` does not wait. What is not decoded there is
             copied there ahead of its use, in the threads of `transform`: new tensors that
             `transform` returns, `numbers`, and columns for which no pinned memory was ready, such
-            as those of the first batches. Without CUDA, this does nothing, with a warning.
+            as in the first batches. Without CUDA, this does nothing, with a warning.
 
-    The other arguments are those of `recmap.Loader`.
+    The other arguments are as for `recmap.Loader`.
 
     >>> image = recmap.FixedLen(64, "uint8", raw=True)
     >>> features = {"label": recmap.FixedLen((), "int64"), "image": image}

@@ -85,8 +85,8 @@ class MapDataset(data.Dataset[Any]):
     Args:
         dataset: a data set or view.
         features: {name: FixedLen(...), ...}, or features of tf.io.
-        feature_lists: the records are tf.SequenceExample: `features` are those of the context, and
-            a sample is a pair of dicts, for the context and the feature lists.
+        feature_lists: the records are tf.SequenceExample: `features` describe the context, and a
+            sample is a pair of dicts, for the context and the feature lists.
         missing: what to do about a feature that no record has, as in `recmap.Dataset.parse`. The
             first samples read are checked.
 
@@ -124,7 +124,8 @@ class MapDataset(data.Dataset[Any]):
         return len(self.dataset)
 
     def __getitem__(self, index: SupportsIndex | list[int]) -> Any:
-        """One sample, or those of a list, which a DataLoader with ``batch_size=None`` asks for."""
+        """One sample, or a list of samples, which a DataLoader with ``batch_size=None`` asks
+        for."""
         if isinstance(index, list):
             return self.__getitems__(index)
         if self._parser is None:
@@ -168,7 +169,7 @@ class MapDataset(data.Dataset[Any]):
             return
         if theirs != here:
             raise StateMismatchError(
-                "another data set: that of the state has "
+                "another data set: the state has "
                 f"{counted(theirs['record_count'], 'record')} and the fingerprint "
                 f"{theirs['fingerprint']}, this one {here['record_count']} and "
                 f"{here['fingerprint']}",
@@ -181,7 +182,7 @@ class MapDataset(data.Dataset[Any]):
         return f"<recmap.torch.MapDataset of {self.dataset!r}: {what}>"
 
     def __getstate__(self) -> dict[str, Any]:
-        """All attributes, also those of subclasses, but the parser and the check of a batch."""
+        """All attributes, also of subclasses, except the parser and the check of a batch."""
         made = "_parser", "_first_batch"
         return {name: value for name, value in vars(self).items() if name not in made}
 

@@ -172,7 +172,8 @@ def sequences(batch: Tensors, width: int | None = None) -> tuple[torch.Tensor, i
 
 
 def _numbers(batch: ColumnBatch) -> torch.Tensor | Ragged:
-    """The number of each row's record; of rows that may have several pieces, those of all."""
+    """The number of each row's record; if rows may have several pieces, the numbers of all
+    pieces."""
     if not isinstance(batch, RowBatch) or batch.has_windows:
         return torch.from_numpy(batch.numbers)
     items, splits = batch.pieces

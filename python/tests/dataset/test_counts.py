@@ -114,7 +114,7 @@ def test_a_missing_count_names_those_that_exist(shards):
     ds = recmap.open(folder, count=["tokens", "frames"])
     with pytest.raises(KeyError) as error:
         ds.counts["token"]
-    assert "It has those of tokens, frames" in str(error.value)
+    assert "It has the counts of tokens, frames" in str(error.value)
     assert "count=['token'] and rebuild=True" in str(error.value)
     with pytest.raises(recmap.ColumnNotFoundError, match="It has none"):
         recmap.open(folder, index=folder / "none.rmx").counts["x"]

@@ -77,7 +77,7 @@ def test_missing_values_can_be_errors(ds, tmp_path, values):
 
 
 def test_columns_without_missing_values(ds):
-    """The nulls that other columns have are not those of this call."""
+    """A call without nulls leaves the nulls of other columns alone."""
     ds.annotate({"old": {1: 2}})
     ds.annotate({"n": list(range(COUNT))}, missing="error")
     assert ds.columns["n"].tolist() == list(range(COUNT))
@@ -385,7 +385,7 @@ def test_missing_features(tmp_path):
 
 @pytest.mark.filterwarnings("ignore:.*until recmap 2.0:DeprecationWarning")
 def test_nulls_need_lifted_columns(tmp_path):
-    """Those of an existing index count, because shards may be appended, or the index rebuilt."""
+    """Columns of an existing index count, because shards may be appended, or the index rebuilt."""
     shards = write_shards(tmp_path, [{"n": 1}, {"x": 1}, {"n": 3}], shards=3)
     paths = {"source": shards[:1], "missing": "null"}
     first = "missing_values is .null., which is about lifted columns: name some with lift"
@@ -426,7 +426,7 @@ def random_values(rng, kind, count):
 
 
 def check(ds, model):
-    """Columns and conditions of the data set are those of the model: {name: values}."""
+    """Columns and conditions of the data set match the model: {name: values}."""
     for name, values in model.items():
         assert listed(ds.columns[name]) == values, name
         nulls = [i for i, value in enumerate(values) if value is None]

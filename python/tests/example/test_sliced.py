@@ -550,7 +550,7 @@ def test_bad_records(damaged):
 
 @pytest.mark.parametrize("access", ["map", "read", "direct"])
 def test_long_records(tmp_path, access):
-    """Rows of one record of millions of tokens are those of the record, by every access."""
+    """Rows of one record of millions of tokens have the record's tokens, by every access."""
     random = np.random.default_rng(3)
     tokens = random.integers(0, 2**20, 300_000) >> random.integers(0, 18, 300_000)
     frames = [b"%d" % i * (1 + i % 7) for i in range(20_000)]

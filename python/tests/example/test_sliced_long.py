@@ -306,7 +306,7 @@ def read_once(tmp_path):
 
 
 def load(ds, order):
-    """Reads an epoch; returns the number of rows that are not those of the record."""
+    """Reads an epoch; returns the number of rows that differ from the record."""
     wrong = 0
     for batch in recmap.Loader(ds, 5, order=order, features=FEATURES, threads=1):
         items, _ = batch.pieces

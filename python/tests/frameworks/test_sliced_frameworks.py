@@ -1,4 +1,4 @@
-"""Rows in PyTorch, TensorFlow and Grain: the arrays are those of a plain loader."""
+"""Rows in PyTorch, TensorFlow and Grain: the arrays equal a plain loader's."""
 
 import json
 import pickle

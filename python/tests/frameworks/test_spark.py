@@ -554,7 +554,7 @@ def test_a_failed_job_leaves_nothing(spark, tmp_path):
 
 
 def test_an_executor_killed_in_the_middle_of_a_write(spark, tmp_path):
-    """Its task is repeated elsewhere, and the result is that of an undisturbed run."""
+    """Its task is repeated elsewhere, and the result is the same as without the fault."""
     marker = tmp_path / "killed"
 
     def kill_once(batches):

@@ -205,7 +205,7 @@ def test_epochs_continue_after_the_end_of_one(digits, workers):
 
 @pytest.mark.parametrize("epochs", [1, 3])
 def test_states_between_the_epochs_of_one_for(digits, epochs):
-    """They are those of the next epoch, with which the `for` continues."""
+    """They belong to the next epoch, with which the `for` continues."""
     dataset, loader = (
         iterable(digits[:200], epochs=epochs),
         recmap.torch.Loader(digits[:200], 50, epochs=epochs, shuffle=True, seed=7, features=LABEL),

@@ -143,7 +143,7 @@ def test_numbers_do_not_replace_a_feature(digits, create):
 
 @pytest.mark.parametrize("epochs", [2, "forever"])
 def test_the_state_between_epochs_of_one_for(digits, epochs):
-    """It is that of the next epoch, so that `peek`, which looks there, does not change it."""
+    """It belongs to the next epoch, so that `peek`, which looks there, does not change it."""
     loader = loader_of(digits, epochs=epochs)
     for batch in itertools.islice(loader, 18):
         last = batch

@@ -205,7 +205,7 @@ def test_blocks_are_given_back(digits, cuda):
 
 
 def test_an_empty_tensor_outlives_the_loader(digits, cuda):
-    """It has no block of its own, and keeps those of its batch."""
+    """It has no block of its own, and keeps the blocks of its batch."""
     kept = []
 
     def transform(batch):

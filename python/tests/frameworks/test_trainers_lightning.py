@@ -32,7 +32,7 @@ def torch_loader(ds):
 
 
 def create_model():
-    """It notes the labels of each step, with the epoch, and those of each validation."""
+    """It notes the labels of each step, with the epoch, and of each validation."""
     import lightning
 
     import torch

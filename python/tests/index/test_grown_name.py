@@ -159,7 +159,7 @@ def test_an_index_with_shards_that_are_gone_is_not_used(tmp_path):
 
 @pytest.mark.filterwarnings("error")
 def test_other_indexes_are_left_alone(tmp_path):
-    """Those of other names, of other shards, and files that are no indexes."""
+    """Indexes with other names or other shards, and files that are not indexes."""
     for name, time in (("m.tfrecord", 10), ("b.tfrecord", 200)):
         add(tmp_path, name, time)
     for index in "chosen.rmx", ".m.rmx":

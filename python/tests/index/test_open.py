@@ -62,7 +62,7 @@ def test_links_of_equal_paths_are_not_followed(copied_digits, monkeypatch):
     for folder in copied_digits, Path(copied_digits.name), copied_digits / "link":
         followed.clear()
         recmap.open(folder / "*.tfrecord").close()
-        assert len(followed) <= 3  # the index, its folder, and that of the shards
+        assert len(followed) <= 3  # the index, its folder, and the folder of the shards
         assert not any(os.fspath(path).endswith(".tfrecord") for path in followed)
 
 

@@ -1,5 +1,5 @@
-"""Indexes that are built in parts, as by the tasks of a cluster: they equal those of one build, and
-warn of the same."""
+"""Indexes that are built in parts, as by the tasks of a cluster: they equal an index that was built
+at once, and warn of the same."""
 
 import pathlib
 import pickle

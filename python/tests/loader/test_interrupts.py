@@ -125,7 +125,7 @@ class Epochs:
 
 def check_interrupted(make, numbers_of, expected, seed, count=COUNT):
     """Loops over what `make` makes, interrupted and begun again; `expected(epoch)` are the numbers
-    of an epoch. What was delivered, and the position, must be those of loops that nothing
+    of an epoch. The delivered records and the position must equal those of loops that nothing
     interrupts."""
     loader, iterable = make()
     epochs, within = Epochs(expected), 0

@@ -30,7 +30,7 @@ def refusal(ds, state, **options):
 
 def test_a_data_set_that_has_grown_is_named(grown):
     state, ds = grown
-    growth = "the data set has grown from 100 to 200 records; the first 100 are those of the state"
+    growth = "the data set has grown from 100 to 200 records; the first 100 are the same"
     assert refusal(ds, state, shuffle=True, seed=7) == growth
     seeds = "another seed: the state has 7, the loader 8"
     assert refusal(ds, state, shuffle=True, seed=8) == f"{growth}; {seeds}"
@@ -41,8 +41,8 @@ def test_other_first_records_are_another_data_set(grown, tmp_path):
     write(tmp_path, "a", 1, 100)
     ds = recmap.open(tmp_path, rebuild=True)
     message = refusal(ds, state, shuffle=True, seed=7)
-    assert message.startswith("another data set: that of the state has 100 records and the finger")
-    assert f"that of the loader 200 and {ds.fingerprint}" in message
+    assert message.startswith("another data set: the state has 100 records and the finger")
+    assert f"the loader 200 and {ds.fingerprint}" in message
 
 
 def test_views_are_named(digits):

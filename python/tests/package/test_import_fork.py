@@ -7,8 +7,8 @@ import pytest
 import recmap
 from conftest import DIGITS
 
-# The thread is within an import when the main thread forks: that of a module which recmap imports
-# takes a while, and says so. SIGALRM ends a child that waits for ever.
+# The thread is within an import when the main thread forks: a module that recmap imports takes a
+# while to load, and says so. SIGALRM ends a child that waits for ever.
 PROGRAM = """
 import importlib.abc, os, signal, sys, threading, time
 import recmap

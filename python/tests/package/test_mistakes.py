@@ -553,7 +553,7 @@ FIXED = "the shape of a FixedLen is the same in all records, so it cannot be"
         (
             lambda: recmap.FixedLenFeature,
             AttributeError,
-            "no attribute 'FixedLenFeature': write recmap.FixedLen, or pass that of tf.io",
+            "no attribute 'FixedLenFeature': write recmap.FixedLen, or pass tf.io.FixedLenFeature",
         ),
     ],
 )

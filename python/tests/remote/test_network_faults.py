@@ -61,7 +61,7 @@ def index(remote):
     return remote.index_path
 
 
-# ---- Faults that pass: the results are those of a run without them.
+# ---- Faults that pass: the results are the same as without them.
 
 PASSING = {
     # delays

@@ -154,7 +154,7 @@ def test_seaweedfs(weed, local, tmp_path):
     "pattern", [f"{FOLDER}/digits-*.tfrecord", f"{FOLDER}/", "**", f"{FOLDER}/**"]
 )
 def test_google_urls_are_listed_and_signed_as_those_of_amazon(weed, local, tmp_path, pattern):
-    """With an HMAC key, the XML interface of Google Cloud Storage is that of S3."""
+    """With an HMAC key, the XML interface of Google Cloud Storage works like S3's."""
     with opened(weed.options(), tmp_path, f"gs://train/{pattern}") as ds:
         check_reads(ds, local)
 

@@ -236,7 +236,7 @@ TEMPORARY = ["b/x.tmp-0123456789abcdef", "b/x~", "_temporary/0/x", "b/_SUCCESS",
 
 @pytest.mark.parametrize("pattern", ["**", "b/*", "**/x*", ""])
 def test_temporary_objects_are_not_shards(server, tmp_path, pattern):
-    """As those of local files: the lists of stores, of HDFS and of filesystems are sifted alike."""
+    """Lists from stores, HDFS and filesystems are sifted like local files."""
     fsspec = pytest.importorskip("fsspec")
     folder = tmp_path / "served" / "train"
     shutil.rmtree(folder)

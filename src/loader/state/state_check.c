@@ -42,7 +42,7 @@ static void fingerprint_text(char text[2 * sizeof(recmap_fingerprint) + 1],
 static void add_growth(struct difference_list *list, uint64_t theirs, uint64_t ours) {
     add(list,
         "the data set has grown from %" PRIu64 " to %" PRIu64 " records; the first %" PRIu64
-        " are those of the state",
+        " are the same",
         theirs, ours, theirs);
 }
 
@@ -60,8 +60,8 @@ static void add_dataset(struct difference_list *list, const recmap_state_info *t
         fingerprint_text(texts[0], &theirs->fingerprint);
         fingerprint_text(texts[1], &ours->fingerprint);
         add(list,
-            "another data set: that of the state has %" PRIu64
-            " record%s and the fingerprint %s, that of the loader %" PRIu64 " and %s",
+            "another data set: the state has %" PRIu64
+            " record%s and the fingerprint %s, the loader %" PRIu64 " and %s",
             count, plural(count), texts[0], here, texts[1]);
     }
 }
@@ -166,8 +166,8 @@ static void add_members(struct difference_list *list, const char *theirs, const 
             add_lone(list, &one, false);
 }
 
-/* Names that one of the orders is that of a view, or of another view, and removes the views.
- * Returns true if it did: the numbers of records then differ without a further reason. */
+/* Says that one of the orders is of a view, or of another view, and removes the views. Returns true
+ * if it did: the numbers of records then differ without a further reason. */
 static bool add_view(struct difference_list *list, const char **theirs, const char **ours,
                      const char *which) {
     const char *their_base = description_base(*theirs), *our_base = description_base(*ours);

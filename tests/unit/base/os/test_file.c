@@ -79,7 +79,7 @@ static recmap_status open_link(const char *name, bool allows_all_links, recmap_e
     return status;
 }
 
-/* The last component may be a link: that of the user to any file, but not to a folder or a FIFO. */
+/* The last component may be the user's link to any file, but not to a folder or a FIFO. */
 static void test_links_of_the_user_are_followed(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;

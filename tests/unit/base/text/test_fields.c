@@ -104,7 +104,7 @@ static void test_byte_order_mark_at_the_start_only(void **state) {
     expect("\xef\xbb", "\xef\xbb|/1 ");
 }
 
-/* The line and the byte in it are those of the opening quote, or of the closing one. */
+/* The error names the line and the byte of the opening quote, or of the closing one. */
 static void test_errors_name_line_and_byte(void **state) {
     (void)state;
 #define OPEN "a quote is not closed"

@@ -179,8 +179,8 @@ static void test_floats_read_back(void **state) {
     }
 }
 
-/* Values given as bits, with their known shortest text. It is shorter than that of the same value
- * as a double. */
+/* Values given as bits, with their known shortest text. It is shorter than the text of the same
+ * value as a double. */
 static void test_floats(void **state) {
     (void)state;
     static const struct {
@@ -229,7 +229,7 @@ static bool utf8_valid_slowly(const uint8_t *data, size_t size) {
     return true;
 }
 
-/* Every sequence of up to three bytes, and those of four around each boundary; alone, and after
+/* Every sequence of up to three bytes, and sequences of four around each boundary; alone, and after
  * ASCII text, which is skipped eight bytes at a time. */
 static void test_utf8(void **state) {
     (void)state;

@@ -169,7 +169,7 @@ static void test_marks(void **state) {
     recmap_dataset_close(dataset);
 }
 
-/* The setting is that of the columns which are added after it. */
+/* The setting applies to the columns which are added after it. */
 static void test_records_without_a_value(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;

@@ -145,7 +145,8 @@ static void test_random_order(void **state) {
     }
 }
 
-/* An index that was appended to or merged is that of one build, points and all. */
+/* An index that was appended to or merged equals one that was built at once, including its
+ * points. */
 static void test_parts_make_the_whole(void **state) {
     (void)state;
     struct rng random = {4};
@@ -211,7 +212,7 @@ static void test_damage_when_read(void **state) {
     free_shard(&shard);
 }
 
-/* `is_lost` is NULL, or zeros that those of lost records are set in. */
+/* Sets is_lost[i] for each lost record i, unless `is_lost` is NULL. */
 static uint64_t count_lost(bool *is_lost, recmap_dataset *dataset) {
     uint64_t lost = 0;
     recmap_error error = RECMAP_ERROR_INIT;

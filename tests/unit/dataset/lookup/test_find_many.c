@@ -155,7 +155,7 @@ static void test_concatenation(void **state) {
     for (int i = 0; i < 2; i++) recmap_dataset_close(parts[i]);
 }
 
-/* The match of each record is that of its id; a record without id has none. */
+/* Each record matches the record with its id; a record without id matches none. */
 static void check_matches(recmap_dataset *dataset, recmap_dataset *source, const uint64_t *numbers,
                           size_t count, recmap_position_fn position) {
     recmap_error error = RECMAP_ERROR_INIT;

@@ -24,7 +24,7 @@
 enum { LINES = 120000, THREADS = 4, CHILDREN = 3, ROUNDS = 300 };
 
 /* One deflate block of fixed codes, however much it holds: lines of LINE bytes, of which eight are
- * their number and the rest is that of the line before. */
+ * their number and the rest repeats the line before. */
 enum { LINE = 1000, DIGITS = 8, MATCH = 258 };
 
 struct bit_writer {

@@ -1,5 +1,5 @@
 /* Spans that the index makes too large: bytes that the file does not hold are never returned and
- * take no memory, and the error is that of the span, not of anything after it. */
+ * take no memory, and the error names the span, not anything after it. */
 #include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
  * new version is accepted only after somebody has compared it. The last two tests examine the
  * library that is loaded: it can be newer than the header that recmap was compiled with.
  *
- * To accept a new version: compare its isal_inflate with that of a known version, run the tests of
+ * To accept a new version: compare its isal_inflate with a known version's, run the tests of
  * inflating, points and spans against it, and raise the bound here, in cmake/libraries.cmake, in
  * recmap.pc.in and in cmake/recmapConfig.cmake.in. */
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-/* CRCs of pieces out of sums equal those of the pieces; a search through bytes made to look like
- * headers of long records costs one pass. */
+/* CRCs of pieces, computed from sums, are right; a search through bytes made to look like headers
+ * of long records costs one pass. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

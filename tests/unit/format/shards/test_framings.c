@@ -84,7 +84,7 @@ static size_t make(uint8_t *data, unsigned kind, struct rng *random) {
 }
 
 /* Random files of each framing, damaged or not, scanned in small segments by up to three threads.
- * The result must be that of a plain reader which goes through the bytes once. */
+ * The result must equal a plain reader's, which goes through the bytes once. */
 static void test_scan_equals_a_plain_reader(void **state) {
     (void)state;
     struct rng random = {11};

@@ -546,7 +546,7 @@ static void test_index_of_a_set(void **state) {
     ASSERT_INDEX("train.rmx", "monday-train", "tuesday-train");
 }
 
-/* The index of several sets differs from that of each. */
+/* The index of several sets has another name than the index of each. */
 static void test_index_of_several_sets(void **state) {
     (void)state;
     ASSERT_INDEX("mnist.rmx", "mnist-test-0-of-1", "mnist-train-0-of-2", "mnist-train-1-of-2");

@@ -1,5 +1,5 @@
 /* Compressed writers: the stream inflates to what a plain writer writes, is the same with any
- * number of threads, and its index equals that of a scan. */
+ * number of threads, and its index equals one built by a scan. */
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -13,7 +13,7 @@
 #include "parse/example/step_count.h"
 #include "unit/parse/example/random_sequence.h"
 
-/* Counts the features of a record; the names are those of recmap_index_options. */
+/* Counts the features of a record; the names are as in recmap_index_options. */
 static recmap_status count(uint64_t *counts, const struct message *record,
                            const recmap_counted_feature *features, size_t feature_count,
                            recmap_error *error) {

@@ -1,5 +1,5 @@
-/* Remote shards are scanned as their bytes arrive: of every framing, the result is that of a local
- * scan, each byte is requested once, and a failure is reported as what it is. */
+/* Remote shards are scanned as their bytes arrive: for every framing, the result equals a local
+ * scan's, each byte is requested once, and a failure is reported as what it is. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <setjmp.h>

@@ -21,7 +21,7 @@ void expect_ok(recmap_status status, const recmap_error *error);
 
 struct store *open_store(const struct store_options *options);
 
-/* Compares all values with those of sample_write. */
+/* Compares all values with what sample_write wrote. */
 void expect_sample(struct store *opened);
 
 void write_empty_store(void);

@@ -32,7 +32,7 @@ static void set_byte(uint8_t byte) {
     assert_int_equal(pwrite(fd, &byte, 1, offset), 1);
 }
 
-/* The parameters are those of value_prefix_matches. */
+/* The parameters are as for value_prefix_matches. */
 static bool restore_and_match(const uint8_t *prefix, enum store_table table, struct store_key key,
                               const uint8_t *data, size_t size) {
     if (fd >= 0) set_byte(good);

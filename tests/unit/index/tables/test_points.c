@@ -285,8 +285,8 @@ static void test_forged_windows(void **state) {
     buffer_deinit(&file);
 }
 
-/* The value of the points of an index, with windows that unpack well and are those of no stream, or
- * with bits at which nothing begins. */
+/* The value of the points of an index, with windows that unpack but belong to no stream, or with
+ * bits at which nothing begins. */
 static void forge_points(struct forged *index, bool forges_bits) {
     struct forged_value *value = &index->tables[STORE_POINTS].values[0];
     struct point_list read = {0}, made = {0};

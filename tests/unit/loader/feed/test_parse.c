@@ -1,5 +1,5 @@
-/* Batches that come parsed: the columns are those of their records, and a record that cannot be
- * parsed is raised at its place, left out or replaced like one that is damaged. */
+/* Batches that come parsed: the columns have the values of their records, and a record that cannot
+ * be parsed is raised at its place, left out or replaced like one that is damaged. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -99,7 +99,7 @@ static void test_columns(void **unused) {
     }
 }
 
-/* The columns are those of the current records, or empty. */
+/* The columns have the values of the current records, or are empty. */
 static void test_gather_after_parse(void **unused) {
     (void)unused;
     write_set(RECORDS, RECORDS);

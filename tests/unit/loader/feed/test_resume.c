@@ -310,7 +310,7 @@ static void test_refused(void **unused) {
         assert_refused(loader, state, due);                                                        \
         recmap_state_destroy(state);                                                               \
     } while (0)
-    REFUSED(info.fingerprint.bytes[3] ^= 1, "another data set: that of the state has 100 records");
+    REFUSED(info.fingerprint.bytes[3] ^= 1, "another data set: the state has 100 records");
     REFUSED(info.record_count = 101, "the state has 101, the loader 100");
     REFUSED(info.position_count = info.position = 5000,
             "another number of positions: the state has 5000, the loader 100");

@@ -453,7 +453,7 @@ static void test_differences(void **unused) {
     assert_differs(state, &other, "the loader 1001; another seed: the state has 7, the loader 8");
     other.fingerprint.bytes[0] ^= 0xff;
     assert_differs(state, &other,
-                   "another data set: that of the state has 1000 records and the fingerprint 0112");
+                   "another data set: the state has 1000 records and the fingerprint 0112");
     other = info;
     other.order = "{\"kind\":\"sequential\",\"n\":1000}";
     assert_differs(state, &other,

@@ -167,7 +167,7 @@ static void check_positions(const recmap_order *order, uint64_t epoch) {
     free(whole);
 }
 
-/* A mixture with a source of weight 0 is that of the other sources, with other numbers. */
+/* A source of weight 0 changes nothing in a mixture but the numbers. */
 static void test_a_source_that_is_never_used(void **state) {
     (void)state;
     enum { UNUSED = 7, FIRST = 30 };

@@ -106,7 +106,8 @@ static void test_windows(void **state) {
 
 /* ---- Draws. */
 
-/* Draws go by the weights, and those of even positions have nothing to do with the odd ones. */
+/* Draws follow the weights, and draws at even positions are independent of those at odd
+ * positions. */
 static void check_draws(recmap_order *order, const double *weights, size_t n) {
     size_t draws = recmap_order_count(order);
     uint64_t *whole = whole_epoch(order, 2);

@@ -14,8 +14,8 @@
 
 enum { WEIGHTS_MAX = 64 };
 
-/* The vector's numbers are at its positions, and its positions are those of its numbers: in
- * batches, which may use vector instructions, and one at a time, which does not. */
+/* The numbers at the vector's positions are the vector's, and the other way round: in batches,
+ * which may use vector instructions, and one at a time, which does not. */
 static void check_permutation(const struct vector_case *vector) {
     struct permutation permutation;
     permutation_init(&permutation, vector_number(vector, "n"), vector_number(vector, "seed"),

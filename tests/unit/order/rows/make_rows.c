@@ -80,7 +80,7 @@ static void check_row(const recmap_order *order, const recmap_pieces *pieces, si
     assert_true(end <= recmap_order_row_width(order));
 }
 
-/* The rows at some positions must be those of the whole epoch. */
+/* The rows at some positions must equal those of the whole epoch. */
 static void check_batch(const recmap_order *order, uint64_t epoch, const recmap_pieces *all,
                         const uint64_t *positions, size_t count) {
     recmap_pieces pieces = RECMAP_PIECES_INIT;

@@ -371,7 +371,7 @@ static recmap_order *random_order(uint64_t width) {
     }
 }
 
-/* Row i of the mixture is the row of its source, with records after those of earlier sources. */
+/* Row i of the mixture is the row of its source, with numbers that follow the earlier sources. */
 static void check_mixture(const recmap_order *mixture, recmap_order **sources, size_t count,
                           uint64_t epoch) {
     recmap_pieces all = all_pieces(mixture, epoch);

@@ -1,6 +1,5 @@
-/* SequenceExamples, parsed for what they hold, against protobuf-c: made ones, those of real files,
- * and every truncation of some. They hold nothing that protobuf-c reads otherwise than libprotobuf.
- */
+/* SequenceExamples, parsed for what they hold, against protobuf-c: made ones, real files, and every
+ * truncation of some. They hold nothing that protobuf-c reads otherwise than libprotobuf. */
 #define _DEFAULT_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

@@ -29,7 +29,7 @@ struct read_check {
     uint8_t *records[READ_CHECK_ROWS];
 };
 
-/* The features are those of an Example, or of the context of a SequenceExample. */
+/* The features of an Example, or of the context of a SequenceExample. */
 void read_check_init(struct read_check *check, const recmap_feature *features, size_t count);
 void read_check_init_sequence(struct read_check *check, const recmap_feature *features,
                               size_t count);

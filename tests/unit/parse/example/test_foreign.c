@@ -128,7 +128,7 @@ static void test_tensors(void **state) {
     (void)tensor_proto_describe(text, tensor.data, tensor.size);
 }
 
-/* The features of another message are not those of the data set. */
+/* The features of another message do not belong to the data set. */
 static void test_schema(void **state) {
     (void)state;
     recmap_schema *schema = NULL;

@@ -206,8 +206,8 @@ static void test_names_that_are_alike(void **state) {
     }
 }
 
-/* A name made so that its hash is that of another: the hash of 16 bytes is (h(first 8) ^ last 8)
- * put through a bijection, so what the first 8 change the last 8 can change back. */
+/* A name made so that its hash equals another's: the hash of 16 bytes is (h(first 8) ^ last 8) put
+ * through a bijection, so what the first 8 change the last 8 can change back. */
 static void test_names_that_collide(void **state) {
     (void)state;
     static const char *const name = "sixteen bytes...";

@@ -453,7 +453,7 @@ static void test_random_sequences(void **state) {
     assert_true(tally.canonical > 2000);
 }
 
-/* The point of the process's locale is not that of JSON. */
+/* The decimal point of the process's locale is not JSON's. */
 static void test_locale(void **state) {
     (void)state;
     static const char *const names[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "nl_NL.UTF-8"};

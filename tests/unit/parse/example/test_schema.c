@@ -95,7 +95,7 @@ static void test_kinds_shares_and_lengths(void **state) {
     recmap_schema_destroy(schema);
 }
 
-/* An empty list holds nothing, so its kind does not contradict that of values. */
+/* An empty list holds nothing, so its kind does not contradict the kind of values. */
 static void test_empty_lists_of_another_kind(void **state) {
     (void)state;
     static const char int64[] = "0a0c0a0a0a016b12051a030a0101", bytes[] = "0a090a070a016b12020a00";

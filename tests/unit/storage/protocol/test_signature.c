@@ -119,7 +119,7 @@ static void test_limits(void **state) {
     assert_false(signature_write(authorization, &input));
 }
 
-/* The kept key is that of the request before, whatever changes. */
+/* The cached key is always the last request's, whatever changes. */
 static void test_kept_keys(void **state) {
     (void)state;
     struct signature_input input = {.path = "/",

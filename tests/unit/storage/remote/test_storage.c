@@ -213,7 +213,7 @@ static void test_objects(void **state) {
     check_object("http://host:80/a%20b", NULL, "http://host:80/a%20b", "host");
 }
 
-/* The domains are those of botocore's endpoints.json. */
+/* The domains are as in botocore's endpoints.json. */
 static void test_domains_of_regions(void **state) {
     (void)state;
     static const char *const hosts[][2] = {

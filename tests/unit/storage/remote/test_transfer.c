@@ -38,7 +38,7 @@ static int stop_at_once(void *context) {
     return 1;
 }
 
-/* An interrupt without a function is that of a batch for which none was set. */
+/* A batch for which no interrupt was set has an interrupt without a function. */
 static void test_the_interrupt_of_the_thread_is_asked(void **state) {
     (void)state;
     uint16_t port;
