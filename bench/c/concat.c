@@ -2,8 +2,7 @@
  * ones, and a loader's batches?
  *
  * The shards of a set are indexed one by one and concatenated. Both data sets get the same random
- * numbers, in turns. Times are those of the process on its cores. usage: bench_concat FOLDER
- * [REPEATS] */
+ * numbers, in turns. Times are CPU times of the process. usage: bench_concat FOLDER [REPEATS] */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* What does a random record cost, against a bare loop that has all addresses in an array and runs
  * the same CRC over the same bytes?
  *
- * Every way gets the same random numbers, in turns, in another order each time. Times are those of
- * the thread on its core. usage: bench_get FOLDER [REPEATS] */
+ * Every way gets the same random numbers, in turns, in another order each time. Times are CPU times
+ * of the thread. usage: bench_get FOLDER [REPEATS] */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* What does a record cost that is parsed into columns, from memory, without CRC, on one core?
  *
- * Batches of 256 consecutive records. Times are those of the thread on its core.
+ * Batches of 256 consecutive records. Times are CPU times of the thread.
  * bench/peers/parse.py asks TensorFlow the same.
  *
  * usage: bench_parse FOLDER [REPEATS [CASE]] */

@@ -1,8 +1,8 @@
 /* What does an index of a shuffled order cost, on each way in which it is computed, forwards and
  * back, and through the public functions?
  *
- * Positions go in batches of 1,024 ascending ones. Times are those of the thread on its core.
- * usage: bench_permutation [REPEATS] */
+ * Positions go in batches of 1,024 ascending ones. Times are CPU times of the thread. usage:
+ * bench_permutation [REPEATS] */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /* What do row orders cost: to make, per epoch, to seek, per row, in memory? And how full are packed
  * rows?
  *
- * Documents have log-normal lengths (mean 450, sigma 1.1). Costs of making are those of all cores
- * together, per document; seeks are single calls for random positions.
- * usage: bench_rows [DOCUMENTS [REPEATS]] */
+ * Documents have log-normal lengths (mean 450, sigma 1.1). Making costs CPU time of all threads,
+ * per document; seeks are single calls for random positions. usage: bench_rows [DOCUMENTS
+ * [REPEATS]] */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,7 +102,7 @@ enum { EPOCH = 2 };
 
 /* The first row after a seek costs the most, because the rows before it in its group must be
  * packed. The slowest of a series is printed too. The table is made first: measure_epochs has
- * replaced it by that of a later epoch. */
+ * replaced it by the table of a later epoch. */
 static void measure_seeks(const recmap_order *order, const char *name, int repeats) {
     struct samples medians = {.count = 0}, slowest = {.count = 0};
     recmap_error error = RECMAP_ERROR_INIT;

@@ -1,5 +1,5 @@
 /* What does it cost to cut rows of tokens from records, compared with reading whole records of the
- * same data? One thread of a loader; times are those of all threads on their cores.
+ * same data? One thread of a loader; times are CPU times of all threads.
  *
  * usage: bench_sliced FOLDER [REPEATS] */
 #include <stdio.h>

@@ -2,11 +2,11 @@
 
 usage: calls.py FOLDER [REPEATS]      FOLDER: the sets that bench_make_sets wrote
 
-The rows are those of the other benchmarks: question, unit, minimum, median, maximum, repeats, goal,
-and whether the goal is met. Each repeat runs recmap and the peer one after the other, in an order
-that alternates; a ratio above 1 means that recmap is faster. Goals are for the time by the clock,
-because several threads work on one call. The CPU time is less affected by other work on the
-machine. A peer that cannot be imported loses its rows.
+Prints rows with the columns of the other benchmarks: question, unit, minimum, median, maximum,
+repeats, goal, and whether the goal is met. Each repeat runs recmap and the peer one after the
+other, in an order that alternates; a ratio above 1 means that recmap is faster. Goals are for the
+time by the clock, because several threads work on one call. The CPU time is less affected by other
+work on the machine. A peer that cannot be imported loses its rows.
 
 - ds.parse of 1,024 random records, with CRC, on all cores, against tf.io.parse_example of as many
   records that are in memory, on all cores.

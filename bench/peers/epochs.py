@@ -39,7 +39,7 @@ class Ours:
         self.data_set = data.open()
 
     def loader(self, features=None, shuffle=True):
-        # One loader for all epochs: its threads live on, as those of a training run do.
+        # One loader for all epochs: its threads live on, as in a training run.
         return recmap.Loader(
             self.data_set, BATCH, shuffle=shuffle, seed=7, features=features, threads=THREADS
         )

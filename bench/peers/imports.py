@@ -2,8 +2,8 @@
 
 usage: imports.py FOLDER [REPEATS]      FOLDER: the sets that bench_make_sets wrote
 
-The rows are those of the other benchmarks: question, unit, minimum, median, maximum, repeats, goal,
-and whether the goal is met. Goals are upper limits.
+Prints rows with the columns of the other benchmarks: question, unit, minimum, median, maximum,
+repeats, goal, and whether the goal is met. Goals are upper limits.
 """
 
 import os

@@ -3,10 +3,10 @@
 usage: inflate.py BENCH_GZIP FOLDER SET [REPEATS]
 
 BENCH_GZIP is the program bench_gzip; FOLDER/SET holds compressed shards, which bench/run makes.
-They run in turns, over the same files of the page cache. Times are those of the process on its
-cores, all threads together. tf.data reads the shards one after another in file order and makes
-batches of 256; nothing of Python is in the time. Both check the CRCs of each record; zlib checks
-the checksum of GZIP besides, which recmap does when it indexes. Prints rows for bench/run.
+They run in turns, over the same files of the page cache. Times are CPU times of the process, all
+threads together. tf.data reads the shards one after another in file order and makes batches of 256;
+nothing of Python is in the time. Both check the CRCs of each record; zlib checks the checksum of
+GZIP besides, which recmap does when it indexes. Prints rows for bench/run.
 """
 
 import glob

@@ -5,8 +5,8 @@ usage: labels.py FOLDER [SET] [REPEATS]      FOLDER: the sets that bench_make_se
 SET has an id and a label: small (1,000,000 records), the default, or ids. The index is built in a
 temporary folder. Times are CPU times of all threads unless a row says "by the clock".
 
-The rows are those of the other benchmarks: question, unit, minimum, median, maximum, repeats, goal,
-and whether the goal is met.
+Prints rows with the columns of the other benchmarks: question, unit, minimum, median, maximum,
+repeats, goal, and whether the goal is met.
 """
 
 import gc

@@ -4,7 +4,7 @@ usage: parse.py BENCH_PARSE FOLDER [REPEATS]
 
 BENCH_PARSE is the program bench_parse, FOLDER the sets that bench_make_sets wrote. Both parse the
 same records, which lie in memory, in batches of 256. Each repeat runs one after the other and
-counts the time that the process was on a core. Rows are those of the other benchmarks: question,
+counts the CPU time of the process. Prints rows with the columns of the other benchmarks: question,
 unit, minimum, median, maximum, repeats, goal, whether it is met.
 
 What TensorFlow does is one graph of all batches, one parsed after the other: nothing of Python is

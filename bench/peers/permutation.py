@@ -3,8 +3,8 @@
 usage: permutation.py LIBRECMAP.SO [REPEATS]
 
 All three run in turns in this process, on one thread, over the same number of indices; times are
-those of the process on its cores. recmap and index_shuffle get arrays of the same positions;
-randperm makes all n numbers, 8 bytes each, which is how it is used. Prints rows for bench/run.
+CPU times of the process. recmap and index_shuffle get arrays of the same positions; randperm makes
+all n numbers, 8 bytes each, which is how it is used. Prints rows for bench/run.
 """
 
 import ctypes

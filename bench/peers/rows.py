@@ -2,10 +2,10 @@
 
 usage: rows.py FOLDER [REPEATS]      FOLDER: where the documents and episodes are written
 
-The rows are those of the other benchmarks: question, unit, minimum, median, maximum, repeats, goal,
-and whether the goal is met. Figures are CPU time of the whole process, so of all its threads. Sides
-alternate, and a ratio above 1 means that recmap is faster. A peer that cannot be imported loses its
-rows.
+Prints rows with the columns of the other benchmarks: question, unit, minimum, median, maximum,
+repeats, goal, and whether the goal is met. Figures are CPU time of the whole process, so of all its
+threads. Sides alternate, and a ratio above 1 means that recmap is faster. A peer that cannot be
+imported loses its rows.
 
 - Rows of 4,096 tokens that a loader cuts from documents, against whole documents from the same
   loader, in tokens per second: lists of int64, and raw uint16.

@@ -17,8 +17,8 @@ counted. Times by the clock are also given, because CPU time does not show how t
 - recmap's writer alone: one process reads the table with pyarrow and writes the same records.
 - Scaling: four tasks on two cores against one core.
 
-The rows are those of the other benchmarks: question, unit, minimum, median, maximum, repeats, goal,
-and whether the goal is met.
+Prints rows with the columns of the other benchmarks: question, unit, minimum, median, maximum,
+repeats, goal, and whether the goal is met.
 """
 
 import os

@@ -27,7 +27,7 @@ static recmap_status create_order(recmap_order **order, recmap_counts *counts, c
     return recmap_order_windows(order, counts, &windows, error);
 }
 
-/* The loader cuts the elements of each row from the feature, whose shape is that of one element. */
+/* The loader cuts the elements of each row from the feature. An element here is one byte. */
 static recmap_status create_loader(recmap_loader **loader, recmap_dataset *dataset,
                                    recmap_order *order, const char *name, recmap_error *error) {
     const recmap_feature feature = {.name = name,
