@@ -5,7 +5,8 @@
 
 #include "base/core/bytes.h"
 #include "base/core/error.h"
-#include "dataset/annotate/annotation.h"
+#include "dataset/annotate/column_rows.h"
+#include "dataset/annotate/row_key.h"
 #include "dataset/annotate/row_lookup.h"
 
 /* Rows that are added to a column. */
@@ -36,22 +37,22 @@ static recmap_status find_records(size_t *count, struct new_rows *rows, size_t i
                                   recmap_error *error) {
     recmap_annotation *annotation = rows->annotation;
     if (rows->key == RECMAP_KEY_NUMBER)
-        return annotation_find(count, annotation, rows->key, &rows->keys[i], error);
+        return row_key_find(count, annotation, rows->key, &rows->keys[i], error);
     uint64_t number = rows->lookup.numbers[in_group];
     if (number == ROW_SEVERAL)
-        return annotation_find(count, annotation, rows->key, &rows->keys[i], error);
+        return row_key_find(count, annotation, rows->key, &rows->keys[i], error);
     *count = number != ROW_ABSENT;
-    return *count && !annotation_keep_found(annotation, 0, number) ? fail_memory(error) : RECMAP_OK;
+    return *count && !row_key_keep_found(annotation, 0, number) ? fail_memory(error) : RECMAP_OK;
 }
 
 /* Rows from memory have no place, so the error names their column. */
 static recmap_status note_unmatched(const struct new_rows *rows, size_t i, recmap_error *error) {
     recmap_error without_place, unmatched;
-    annotation_fail_key(rows->annotation, rows->key, &rows->keys[i], &without_place);
+    row_key_fail(rows->annotation, rows->key, &rows->keys[i], &without_place);
     fail(&unmatched, RECMAP_INVALID, "column \"%s\": %s", rows->column->name,
          without_place.message);
     fail_advise(&unmatched, "%s", without_place.advice);
-    return annotation_note_unmatched(rows->column, &unmatched, error);
+    return row_key_note_unmatched(rows->column, &unmatched, error);
 }
 
 static bool is_too_long(const recmap_value *value) {
@@ -84,7 +85,7 @@ static recmap_status add_row(struct new_rows *rows, size_t i, size_t in_group,
     if (is_too_long(&rows->values[i])) return fail_length(rows, i, error);
     RETURN_IF_FAILED(find_records(&count, rows, i, in_group, error));
     if (!count) return note_unmatched(rows, i, error);
-    return annotation_add_value(annotation, rows->column, count, &rows->values[i], error);
+    return column_rows_add(annotation, rows->column, count, &rows->values[i], error);
 }
 
 static recmap_status report(const struct new_rows *rows, recmap_error *error) {
@@ -126,7 +127,7 @@ recmap_status recmap_annotation_add_rows(recmap_annotation *annotation, recmap_k
                     "there is no column to add rows to: call recmap_annotation_add_column first");
     if (key != RECMAP_KEY_ID && key != RECMAP_KEY_NUMBER)
         return fail(error, RECMAP_INVALID, "invalid key %d: use ID or NUMBER", (int)key);
-    RETURN_IF_FAILED(annotation_check_key(annotation, key, error));
+    RETURN_IF_FAILED(row_key_check(annotation, key, error));
     struct new_rows rows = {annotation, column, key, keys, values, {.index = annotation->index}};
     recmap_status status = add_groups(&rows, count, error);
     annotation->is_closed |= status != RECMAP_OK;

@@ -66,7 +66,7 @@ recmap_status annotation_report(recmap_annotation *annotation, uint64_t done, ui
 /* The progress callback as an interrupt function, for what takes long between two reports. */
 int annotation_ask(void *annotation);
 
-/* Adds a column, which annotation_add_value then fills. Copies the strings; `default_value`
+/* Adds a column, which column_rows_add then fills. Copies the strings; `default_value`
  * may be NULL. */
 recmap_status annotation_add_column(struct new_column **column, recmap_annotation *annotation,
                                     const char *name, const char *default_value,
@@ -75,36 +75,5 @@ recmap_status annotation_add_column(struct new_column **column, recmap_annotatio
 /* Sets the type of a column that has none. INVALID if the default is not of that type. */
 recmap_status annotation_set_type(recmap_annotation *annotation, struct new_column *column,
                                   recmap_type type, recmap_error *error);
-
-/* The records that a key names, in annotation->found. The count is 0 if there is none. */
-recmap_status annotation_find(size_t *count, recmap_annotation *annotation, recmap_key key,
-                              const recmap_value *value, recmap_error *error);
-
-/* Sets annotation->found[i], which is the last one so far. False if memory runs out. */
-bool annotation_keep_found(recmap_annotation *annotation, size_t i, uint64_t number);
-
-/* Adds a value of the column's type, or none, to each of the `count` records in
- * annotation->found. INVALID if there are now more values than records. */
-recmap_status annotation_add_value(recmap_annotation *annotation, struct new_column *column,
-                                   size_t count, const recmap_value *value, recmap_error *error);
-
-/* The error INVALID for the first record with two rows, of which there must be one. */
-recmap_status annotation_fail_repeat(recmap_annotation *annotation, struct new_column *column,
-                                     recmap_error *error);
-
-/* INVALID if records are named by id and the index has no ids. */
-recmap_status annotation_check_key(const recmap_annotation *annotation, recmap_key key,
-                                   recmap_error *error);
-
-/* Counts a row whose key no record has, and keeps `first` if it is the first one. */
-recmap_status annotation_note_unmatched(struct new_column *column, const recmap_error *first,
-                                        recmap_error *error);
-
-/* INVALID if a column has rows whose key no record has, unless they are ignored. */
-recmap_status annotation_check_unmatched(const recmap_annotation *annotation, recmap_error *error);
-
-/* The error INVALID, without a place, for a key that no record has. */
-recmap_status annotation_fail_key(const recmap_annotation *annotation, recmap_key key,
-                                  const recmap_value *value, recmap_error *error);
 
 #endif

@@ -1,7 +1,5 @@
 /* A text file is read twice: the first pass finds the type of the column, the second one adds the
  * rows. So memory does not grow with the file. */
-#include "dataset/annotate/column_file.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,11 +7,10 @@
 
 #include "base/core/error.h"
 #include "base/core/interrupt.h"
-#include "base/core/plural.h"
+#include "dataset/annotate/column_rows.h"
+#include "dataset/annotate/row_key.h"
 #include "dataset/annotate/table.h"
-#include "dataset/open/dataset.h"
-
-enum { SHOWN_MAX = 60 };
+#include "dataset/annotate/table_error.h"
 
 /* A text file and the column that is read from it. */
 struct column_file {
@@ -24,7 +21,7 @@ struct column_file {
     unsigned pass; /* 0 or 1 */
     uint64_t number_count, text_count;
     uint64_t text_line; /* of the first text */
-    char text[SHOWN_MAX + 1];
+    char text[FIELD_SHOWN_MAX + 1];
     uint64_t float_line;   /* of the first number that is not an integer */
     uint64_t rounded_line; /* of the first integer that float64 does not hold exactly */
     int64_t rounded;
@@ -33,18 +30,6 @@ struct column_file {
     recmap_error beyond; /* about the first number that no type of numbers can hold */
     bool has_beyond;
 };
-
-/* Characters of UTF-8 are shown as a whole. */
-static int shown_size(const struct field *field) {
-    if (field->size <= SHOWN_MAX) return (int)field->size;
-    int size = SHOWN_MAX;
-    while (size && (field->data[size] & 0xc0) == 0x80) size--;
-    return size;
-}
-
-static const char *shown(const struct field *field) {
-    return (const char *)field->data;
-}
 
 static void count_number(struct column_file *file, const struct table_row *row, recmap_type type) {
     file->number_count++;
@@ -59,7 +44,8 @@ static void count_value(struct column_file *file, const struct table_row *row, r
     if (type == RECMAP_TYPE_NONE) file->has_missing_word |= field_is_missing_word(&row->value);
     if (type != RECMAP_TYPE_BYTES || file->text_count++) return;
     file->text_line = row->line;
-    snprintf(file->text, sizeof file->text, "%.*s", shown_size(&row->value), shown(&row->value));
+    snprintf(file->text, sizeof file->text, "%.*s", field_shown_size(&row->value),
+             (const char *)row->value.data);
 }
 
 /* Adds what to do about a number that is beyond the type. */
@@ -81,8 +67,8 @@ static void advise_beyond(recmap_error *error, const struct column_file *file,
 static recmap_status note_beyond(struct column_file *file, const struct table_row *row,
                                  recmap_type type, recmap_error *error) {
     recmap_error beyond = {.message = ""};
-    table_fail(&file->table, row->line, &beyond, "", "%.*s is beyond %s", shown_size(&row->value),
-               shown(&row->value),
+    table_fail(&file->table, row->line, &beyond, "", "%.*s is beyond %s",
+               field_shown_size(&row->value), (const char *)row->value.data,
                type == RECMAP_TYPE_INT64 ? "int64 (-2^63 to 2^63 - 1)" : "float64 (1.8e308)");
     advise_beyond(&beyond, file, row, type);
     if (file->table.is_json) {
@@ -203,59 +189,21 @@ static recmap_status find_type(struct column_file *file, recmap_error *error) {
     return fail_no_value(file, error);
 }
 
-/* JSON lines without ids and numbers count as ones of numbers, but an id may be what was meant. */
-static recmap_status fail_no_key(const struct table *table, const struct table_row *row,
-                                 recmap_error *error) {
-    const char *name = table_key_name(table->key);
-    struct near_name near = NEAR_NAME_INIT;
-    if (table->is_json) near = table_near_name(table, name);
-    if (table->is_json && !near.name) near = table_near_name(table, "id");
-    table_fail(table, row->line, error, "give the row one, or remove it", "the row has no %s",
-               name);
-    if (near.name)
-        fail_advise(error,
-                    "rename \"%.*s\": a field \"id\" or \"number\" says which record a row is for",
-                    (int)near.size, near.name);
-    return RECMAP_INVALID;
-}
-
-/* Finds the records of a row, of which there may be none. In CSV nothing says whether an id is an
- * int64 or bytes, so both are tried. `value` receives the key. */
-static recmap_status find_records(size_t *count, recmap_value *value,
-                                  struct recmap_annotation *annotation, const struct table *table,
-                                  const struct table_row *row, recmap_error *error) {
-    bool is_text = table->key == RECMAP_KEY_ID && row->key.kind != FIELD_NUMBER;
-    if (row->key.kind == FIELD_MISSING) return fail_no_key(table, row, error);
-    bool is_key = is_text || table->key == RECMAP_KEY_ID || field_is_integer(&row->key);
-    if (!is_key || !field_value(value, &row->key, is_text ? RECMAP_TYPE_BYTES : RECMAP_TYPE_INT64))
-        return table_fail(table, row->line, error,
-                          table->key == RECMAP_KEY_NUMBER
-                              ? "records are numbered from 0; a field of ids is named \"id\""
-                              : "ids are strings or integers of 64 bits",
-                          "%.*s is not a record's %s", shown_size(&row->key), shown(&row->key),
-                          table_key_name(table->key));
-    RETURN_IF_FAILED(annotation_find(count, annotation, table->key, value, error));
-    recmap_value integer;
-    if (!*count && is_text && row->key.kind == FIELD_WORD && field_is_plain_integer(&row->key) &&
-        field_value(&integer, &row->key, RECMAP_TYPE_INT64))
-        return annotation_find(count, annotation, table->key, &integer, error);
-    return RECMAP_OK;
-}
-
 static recmap_status note_unmatched(const struct column_file *file, const struct table_row *row,
                                     const recmap_value *key, recmap_error *error) {
     recmap_error without_place, unmatched = RECMAP_ERROR_INIT;
-    annotation_fail_key(file->annotation, file->table.key, key, &without_place);
+    row_key_fail(file->annotation, file->table.key, key, &without_place);
     table_fail(&file->table, row->line, &unmatched, without_place.advice, "%s",
                without_place.message);
-    return annotation_note_unmatched(file->column, &unmatched, error);
+    return row_key_note_unmatched(file->column, &unmatched, error);
 }
 
 static recmap_status add_row(struct column_file *file, const struct table_row *row,
                              recmap_error *error) {
     size_t count;
     recmap_value key, value;
-    RETURN_IF_FAILED(find_records(&count, &key, file->annotation, &file->table, row, error));
+    RETURN_IF_FAILED(
+        row_key_find_records(&count, &key, file->annotation, &file->table, row, error));
     if (!count) return note_unmatched(file, row, &key, error);
     if (!field_value(&value, &row->value, file->column->type))
         return table_fail(&file->table, row->line, error,
@@ -265,8 +213,7 @@ static recmap_status add_row(struct column_file *file, const struct table_row *r
         return table_fail(&file->table, row->line, error, "shorten the text",
                           "a text of %zu bytes for column \"%s\" is longer than the maximum of %d",
                           value.as.bytes.size, file->column->name, (int)COLUMN_BYTES_MAX);
-    recmap_status status =
-        annotation_add_value(file->annotation, file->column, count, &value, error);
+    recmap_status status = column_rows_add(file->annotation, file->column, count, &value, error);
     if (status == RECMAP_INVALID) fail_file(error, file->table.path);
     return status;
 }
@@ -287,8 +234,7 @@ static recmap_status add_rows(struct column_file *file, recmap_error *error) {
 static recmap_status add_table(struct column_file *file, recmap_key key, recmap_error *error) {
     recmap_status status =
         table_open(&file->table, file->column->path, file->column->name, key, error);
-    if (status == RECMAP_OK)
-        status = annotation_check_key(file->annotation, file->table.key, error);
+    if (status == RECMAP_OK) status = row_key_check(file->annotation, file->table.key, error);
     file->column->key = file->table.key;
     if (status == RECMAP_OK) status = find_type(file, error);
     if (status == RECMAP_OK) status = add_rows(file, error);
@@ -339,44 +285,4 @@ recmap_status recmap_annotation_add_file(recmap_annotation *annotation, const ch
     if (status == RECMAP_CANCELLED) fail(error, status, "cancelled");
     annotation->is_closed |= status != RECMAP_OK;
     return status;
-}
-
-/* The lines of the first two rows for the record. */
-static recmap_status find_lines(uint64_t lines[2], recmap_annotation *annotation,
-                                struct table *table, uint64_t number, recmap_error *error) {
-    for (unsigned seen = 0; seen < 2;) {
-        struct table_row row;
-        bool is_row;
-        size_t count;
-        recmap_value key;
-        RETURN_IF_FAILED(table_next(&row, &is_row, table, error));
-        if (!is_row) return RECMAP_INVALID;
-        RETURN_IF_FAILED(find_records(&count, &key, annotation, table, &row, error));
-        for (size_t i = 0; i < count; i++) {
-            if (annotation->found[i] != number) continue;
-            lines[seen++] = row.line;
-            break;
-        }
-    }
-    return RECMAP_OK;
-}
-
-recmap_status column_file_fail_repeat(recmap_annotation *annotation,
-                                      const struct new_column *column, uint64_t number,
-                                      recmap_error *error) {
-    struct table table;
-    uint64_t lines[2] = {0, 0};
-    recmap_status status = table_open(&table, column->path, column->name, column->key, error);
-    if (status == RECMAP_OK) status = find_lines(lines, annotation, &table, number, error);
-    if (status == RECMAP_OK)
-        table_fail(&table, lines[1], error, "give each record one value",
-                   "duplicate %s, first used in line %" PRIu64, table_key_name(column->key),
-                   lines[0]);
-    else if (status == RECMAP_INVALID)
-        fail(error, RECMAP_INVALID, "two rows are for record %" PRIu64, number);
-    table_close(&table);
-    if (status != RECMAP_OK && status != RECMAP_INVALID) return status;
-    fail_file(error, column->path);
-    fail_advise(error, "give each record one value");
-    return RECMAP_INVALID;
 }

@@ -173,3 +173,10 @@ bool field_is_plain_integer(const struct field *field) {
     if (digits == end || (*digits == '0' && (is_negative || end - digits > 1))) return false;
     return skip_digits(&digits, end) && digits == end;
 }
+
+int field_shown_size(const struct field *field) {
+    if (field->size <= FIELD_SHOWN_MAX) return (int)field->size;
+    int size = FIELD_SHOWN_MAX;
+    while (size && (field->data[size] & 0xc0) == 0x80) size--;
+    return size;
+}

@@ -50,4 +50,10 @@ bool field_is_integer(const struct field *field);
 /* Returns true if the field is an integer as computers write it: without `+` and leading zeros. */
 bool field_is_plain_integer(const struct field *field);
 
+enum { FIELD_SHOWN_MAX = 60 };
+
+/* The bytes of the field that messages show: whole characters of UTF-8, at most FIELD_SHOWN_MAX
+ * bytes. */
+int field_shown_size(const struct field *field);
+
 #endif

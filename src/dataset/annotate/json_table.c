@@ -1,12 +1,12 @@
-/* Rows of JSON lines. */
-#include <stdlib.h>
+#include "dataset/annotate/json_table.h"
+
 #include <string.h>
 
 #include "base/core/array.h"
 #include "base/core/error.h"
 #include "base/core/interrupt.h"
 #include "base/text/json_reader.h"
-#include "dataset/annotate/table.h"
+#include "dataset/annotate/table_error.h"
 
 enum { MEMBER_WORK = 32 }; /* for the interrupt, in bytes: a member, however short */
 
@@ -155,7 +155,7 @@ static recmap_status find_line_end(const char **end, const struct field_reader *
     return RECMAP_OK;
 }
 
-recmap_status table_next_json(struct table_row *row, bool *is_row, struct table *table,
+recmap_status json_table_next(struct table_row *row, bool *is_row, struct table *table,
                               recmap_error *error) {
     struct field_reader *text = &table->text;
     *is_row = false;
@@ -174,8 +174,8 @@ recmap_status table_next_json(struct table_row *row, bool *is_row, struct table 
     return RECMAP_OK;
 }
 
-void table_offer_members(struct near_name *near, const struct field_reader *text,
-                         const char *name) {
+void json_table_offer_members(struct near_name *near, const struct field_reader *text,
+                              const char *name) {
     struct json_string member;
     struct json_reader reader = {text->at, text->end};
     if (!json_take(&reader, '{')) return;

@@ -4,7 +4,8 @@
 #include "base/core/bytes.h"
 #include "base/core/error.h"
 #include "base/words/shell_word.h"
-#include "dataset/annotate/annotation.h"
+#include "dataset/annotate/column_rows.h"
+#include "dataset/annotate/row_key.h"
 #include "dataset/open/dataset.h"
 #include "index/extract/extract.h"
 
@@ -65,8 +66,8 @@ static recmap_status add_value(struct lift *lift, size_t i, uint64_t number, rec
     if (column->type == RECMAP_TYPE_NONE && value.type != RECMAP_TYPE_NONE)
         RETURN_IF_FAILED(annotation_set_type(lift->annotation, column, value.type, error));
     RETURN_IF_FAILED(check_value(lift, i, &value, error));
-    RETURN_IF_FAILED(annotation_find(&count, lift->annotation, RECMAP_KEY_NUMBER, &key, error));
-    return annotation_add_value(lift->annotation, column, count, &value, error);
+    RETURN_IF_FAILED(row_key_find(&count, lift->annotation, RECMAP_KEY_NUMBER, &key, error));
+    return column_rows_add(lift->annotation, column, count, &value, error);
 }
 
 static recmap_status lift_batch(struct lift *lift, recmap_error *error) {

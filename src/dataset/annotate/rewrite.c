@@ -8,8 +8,8 @@
 #include "base/core/error.h"
 #include "base/words/shell_word.h"
 #include "dataset/annotate/annotation.h"
-#include "dataset/annotate/column_file.h"
-#include "dataset/open/dataset.h"
+#include "dataset/annotate/column_rows.h"
+#include "dataset/annotate/row_key.h"
 #include "index/build/column_stage.h"
 
 enum { WINDOW_PAIRS = 1024 };
@@ -59,32 +59,6 @@ static recmap_value value_of(const struct new_column *column, uint64_t word) {
     return column_number(column->type, word);
 }
 
-static recmap_status fail_repeat(recmap_annotation *annotation, const struct new_column *column,
-                                 uint64_t number, recmap_error *error) {
-    if (column->path) return column_file_fail_repeat(annotation, column, number, error);
-    fail(error, RECMAP_INVALID, "two rows of column \"%s\" are for record %" PRIu64, column->name,
-         number);
-    fail_advise(error, "give each record one value");
-    return RECMAP_INVALID;
-}
-
-recmap_status annotation_fail_repeat(recmap_annotation *annotation, struct new_column *column,
-                                     recmap_error *error) {
-    struct id_pair window[WINDOW_PAIRS];
-    uint64_t last = UINT64_MAX;
-    RETURN_IF_FAILED(idsort_finish(column->rows, error));
-    for (;;) {
-        size_t count;
-        RETURN_IF_FAILED(idsort_next(column->rows, window, WINDOW_PAIRS, &count, error));
-        assert(count);
-        for (size_t i = 0; i < count; i++) {
-            uint64_t number = window[i].hash >> 1;
-            if (number == last) return fail_repeat(annotation, column, number, error);
-            last = number;
-        }
-    }
-}
-
 static recmap_status fail_missing(const struct rewrite *rewrite, const struct new_column *column,
                                   uint64_t number, recmap_error *error) {
     char word[SHELL_WORD_SIZE];
@@ -113,7 +87,7 @@ static recmap_status stage_value(struct rewrite *rewrite, struct row_cursor *cur
         if (!(row.hash & 1)) value = value_of(cursor->column, row.number);
         RETURN_IF_FAILED(fill_window(cursor, error));
         if (is_at(cursor, number))
-            return fail_repeat(rewrite->annotation, cursor->column, number, error);
+            return column_rows_fail_repeat(rewrite->annotation, cursor->column, number, error);
     }
     if (value.type == RECMAP_TYPE_NONE && !cursor->column->default_value &&
         !cursor->column->is_nullable)
@@ -275,7 +249,7 @@ recmap_status recmap_annotation_finish(recmap_annotation *annotation, recmap_err
                     "the annotation has already finished or failed: create another one");
     annotation->is_closed = true;
     struct rewrite rewrite = {.annotation = annotation, .format_version = 1};
-    recmap_status status = annotation_check_unmatched(annotation, error);
+    recmap_status status = row_key_check_unmatched(annotation, error);
     if (status == RECMAP_OK) status = run(&rewrite, error);
     for (size_t i = 0; rewrite.cursors && i < annotation->column_count; i++)
         destroy_cursor(rewrite.cursors[i]);

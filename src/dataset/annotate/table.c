@@ -1,8 +1,5 @@
 #include "dataset/annotate/table.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -12,27 +9,12 @@
 #include "base/core/interrupt.h"
 #include "base/core/plural.h"
 #include "base/text/json.h"
+#include "dataset/annotate/json_table.h"
+#include "dataset/annotate/table_error.h"
 
 bool table_has_extension(const char *path, const char *extension) {
     size_t size = strlen(path), extension_size = strlen(extension);
     return size > extension_size && !strcasecmp(path + size - extension_size, extension);
-}
-
-const char *table_key_name(recmap_key key) {
-    return key == RECMAP_KEY_NUMBER ? "number" : "id";
-}
-
-recmap_status table_fail(const struct table *table, uint64_t line, recmap_error *error,
-                         const char *advice, const char *format, ...) {
-    char what[400];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
-    va_end(arguments);
-    fail(error, RECMAP_INVALID, "line %" PRIu64 ": %s", line, what);
-    fail_file(error, table->path);
-    fail_advise(error, "%s", advice);
-    return RECMAP_INVALID;
 }
 
 /* Reads a field of CSV or TSV. `scratch`, for a text with quotes, may be NULL if the text of the
@@ -140,7 +122,7 @@ static void offer_header(struct near_name *near, struct field_reader *text, cons
 struct near_name table_near_name(const struct table *table, const char *name) {
     struct near_name near = NEAR_NAME_INIT;
     struct field_reader text = start_of(table);
-    if (table->is_json) table_offer_members(&near, &text, name);
+    if (table->is_json) json_table_offer_members(&near, &text, name);
     else offer_header(&near, &text, name);
     return near;
 }
@@ -192,7 +174,7 @@ static recmap_status find_json_key(struct table *table, recmap_error *error) {
     if (table->key != RECMAP_KEY_AUTO) return RECMAP_OK;
     table->key = RECMAP_KEY_ID;
     const struct field_reader first = table->text;
-    RETURN_IF_FAILED(table_next_json(&row, &is_row, table, error));
+    RETURN_IF_FAILED(json_table_next(&row, &is_row, table, error));
     if (is_row && row.key.kind == FIELD_MISSING) table->key = RECMAP_KEY_NUMBER;
     table->text = first;
     return RECMAP_OK;
@@ -220,7 +202,7 @@ void table_close(struct table *table) {
 
 recmap_status table_next(struct table_row *row, bool *is_row, struct table *table,
                          recmap_error *error) {
-    recmap_status status = table->is_json ? table_next_json(row, is_row, table, error)
+    recmap_status status = table->is_json ? json_table_next(row, is_row, table, error)
                                           : next_separated(row, is_row, table, error);
     if (!table->map->was_cut) return status;
     fail(error, RECMAP_CORRUPT, "the file was cut short while it was read");

@@ -45,24 +45,9 @@ recmap_status table_next(struct table_row *row, bool *is_row, struct table *tabl
 /* Returns to the first row. */
 recmap_status table_rewind(struct table *table, recmap_error *error);
 
-/* "id" or "number". */
-const char *table_key_name(recmap_key key);
-
-/* The error INVALID for a line of the file, and what to do about it. */
-recmap_status table_fail(const struct table *table, uint64_t line, recmap_error *error,
-                         const char *advice, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
-
 /* The name of a field, in the header or in the first object of JSON lines, that a misspelt name
  * probably means. */
 struct near_name table_near_name(const struct table *table, const char *name);
-
-/* For table.c: the same of JSON lines, which begin at `text`. */
-void table_offer_members(struct near_name *near, const struct field_reader *text, const char *name);
-
-/* For table.c: the next row of JSON lines. */
-recmap_status table_next_json(struct table_row *row, bool *is_row, struct table *table,
-                              recmap_error *error);
 
 /* Returns true if the file's name ends in this extension. */
 bool table_has_extension(const char *path, const char *extension);
