@@ -1,9 +1,8 @@
 /* A state: the place of a run in its order, as saved in a checkpoint.
  *
- * It says what was consumed, and of what: the data set, the order, the epoch, and the position up
- * to which all ranks together have consumed. It does not contain ranks, world size or batch size,
- * so a run with any others can resume from it. docs/formats/checkpoint.md specifies its JSON.
- */
+ * It names the data set, the order, the epoch, and the position up to which all ranks together have
+ * consumed records. It does not contain ranks, world size or batch size, so a run with any others
+ * can resume from it. docs/formats/checkpoint.md specifies its JSON. */
 #ifndef RECMAP_STATE_H
 #define RECMAP_STATE_H
 

@@ -178,7 +178,7 @@ def _leave(loader: Loader[Any] | JoinedLoader, lead: Loader[Any]) -> None:
 
 
 class _Running:
-    """A `for` over a data set of TensorFlow, which has read ahead of it."""
+    """A `for` over a data set of TensorFlow, whose threads read ahead of it."""
 
     is_over = False
 

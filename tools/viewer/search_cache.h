@@ -1,5 +1,5 @@
-/* The searches for the filters that were used last, because each takes time. Only the one that was
- * used last continues: another filter interrupts it, until it is used again. */
+/* The searches for the most recent filters, because a search takes time. Only the current filter's
+ * search runs; the others are paused. */
 #ifndef RECMAP_TOOLS_VIEWER_SEARCH_CACHE_H
 #define RECMAP_TOOLS_VIEWER_SEARCH_CACHE_H
 

@@ -131,7 +131,7 @@ class CorruptStateError(CorruptIndexError):
 
 
 class StaleIndexError(Error, ValueError):
-    """The shards are not the ones that were indexed."""
+    """The shards have changed since they were indexed."""
 
 
 class StateMismatchError(Error, ValueError):

@@ -252,7 +252,7 @@ def _keyed(name: str, values: Any, on: Key | None) -> tuple[Key | None, Any, Any
 
 
 def _known(values: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
-    """The values that are not missing, and which ones are not, in one dimension."""
+    """The values that are not missing, and a mask of them, in one dimension."""
     if not isinstance(values, Sequence) and not hasattr(values, "__array__"):
         values = list(values)
     array, kept = known(values)
@@ -281,7 +281,7 @@ def _ids(keys: Any) -> list[Any]:
 
 
 def _values(name: str, values: Any) -> tuple[str, Items, npt.NDArray[np.bool_]]:
-    """The type, the values without those that are missing, and which ones are not missing."""
+    """The type, the values that are not missing, and a mask of them."""
     array, kept = _known(values)
     try:
         kind, items, rounding = _typed(array)

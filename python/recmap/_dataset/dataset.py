@@ -369,7 +369,8 @@ _rename_methods()
 
 
 def check_dataset(dataset: object, for_join: str = "open") -> None:
-    """Refuses what is not a data set or a view. `for_join` is what reads a join instead."""
+    """Raises unless `dataset` is a data set or a view. `for_join` names the function that takes
+    joins."""
     if not isinstance(dataset, Dataset):
         other = for_join if hasattr(dataset, "views") else "open"
         raise TypeError(f"dataset must be a recmap.Dataset, not {dataset!r}; see recmap.{other}")

@@ -267,7 +267,7 @@ def _unmatched(name: str, first: Dataset, row: int, found: Mapping[str, Int64s])
 
 
 def check_joined(joined: object) -> None:
-    """Checks the argument of what takes only joins."""
+    """Raises unless `joined` is the result of `recmap.join`."""
     if not isinstance(joined, Joined):
         raise TypeError(f"joined must be what recmap.join returned, not {joined!r}")
 

@@ -37,7 +37,7 @@ def validate_missing(missing: str) -> None:
 
 
 def softened(missing: Missing, has_begun: bool) -> Missing:
-    """What to do in a run that may have begun: a rare feature must not stop it then."""
+    """What to do if the run may have begun: a rare feature must not stop it."""
     return "warn" if has_begun and missing == "error" else missing
 
 

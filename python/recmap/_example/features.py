@@ -404,7 +404,7 @@ def _of_tensorflow(feature: Any) -> Any:
 
 
 def _meant_feature(given: Any) -> str:
-    """What to write instead of what is not a feature."""
+    """What to write instead of an object that is not a feature."""
     if isinstance(given, type) and is_dataclass(given):
         return f"give it a shape or a dtype, as in {given.__name__}(...)"
     if is_dtype(given):
@@ -451,7 +451,7 @@ class _Parsers:
         self._of_rows: dict[str, _recmap.Parser] = {}
 
     def find(self, features: Features, lists: Features | None) -> _recmap.Parser:
-        """The parser of these very objects, or of equal ones."""
+        """The cached parser for these features, or for equal ones."""
         objects = (*features.values(), None, *(lists or {}).values())
         key = (tuple(features), lists if lists is None else tuple(lists), *map(id, objects))
         found = self._of_objects.get(key)

@@ -75,7 +75,7 @@ def check_annotated(path: str, indexing: IndexOptions) -> None:
 
 
 def _lost(dataset: Dataset, indexing: IndexOptions) -> list[str]:
-    """The annotated columns that the index to replace it will lack."""
+    """The annotated columns that would be lost when the index is replaced."""
     lifted = dict(indexing.lifts)
     return [name for name in dataset._annotated_columns() if name not in lifted]
 
@@ -92,7 +92,7 @@ def _refuse_loss(path: str, lost: list[str]) -> None:
 
 
 def _dropped(dataset: Dataset, indexing: IndexOptions) -> list[str]:
-    """What an index has that the one to replace it was not asked for."""
+    """The contents of an index that its replacement would lack."""
     lifted, counted = dict(indexing.lifts), dict(indexing.counted)
     annotated = dataset._annotated_columns()
     dropped = []

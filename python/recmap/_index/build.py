@@ -306,7 +306,8 @@ def warn_of_repeated_ids(dataset: Dataset) -> None:
 
 
 def _advise_id(error: FeatureError, part: str, options: IndexOptions) -> None:
-    """Adds names similar to the id to the error that no part has it: merging reads no records."""
+    """Adds names similar to the id to the error that no part has it, which the library cannot,
+    because merging reads no records."""
     if options.id is not None and "should be the id" in error.message:
         with open_contents(part, options) as dataset:
             error.advice = advice_on_name(dataset, options.id) or error.advice

@@ -78,7 +78,7 @@ def has_useless_ids(dataset: Dataset, options: IndexOptions) -> bool:
 
 
 def kept_id(dataset: Dataset) -> str | None:
-    """The feature of ids that the index has. None if no record has that one."""
+    """The feature whose values are the ids of the index. None if no record has it."""
     ids = dataset.info["ids"]
     is_useless = ids is not None and dataset._record_count() and not ids["count"]
     return None if is_useless else dataset._id_name()
@@ -294,7 +294,8 @@ def warn_of_order(path: str, new: Sequence[str], shards: Sequence[str]) -> None:
 
 
 def _sizes(dataset: Dataset) -> dict[str, int]:
-    """The files of the index, in order, and their sizes. One that grew is several shards of it."""
+    """The files of the index, in order, and their sizes. A file that grew is several shards of the
+    index."""
     return {name: size for name, size, _, _ in dataset._shard_table()}
 
 

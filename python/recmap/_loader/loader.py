@@ -87,7 +87,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
     would for a list; `peek` looks at the next batch without consuming it.
 
     The state covers what was delivered, not what was read ahead: `state_dict` after step s resumes
-    with step s + 1, with any number of ranks and any batch size. `epoch_end` says what it is after
+    with step s + 1, with any number of ranks and any batch size. `epoch_end` sets the state after
     the last step of an epoch.
 
     Safe to use from many threads: each step is delivered once. A loader has one iterator at a time:
@@ -324,8 +324,8 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         return self._iterate(None)
 
     def _iterate(self, finish: Callable[[Any, _recmap.Step], Any] | None) -> Iterator[Any]:
-        """Steps as `finish` makes them of a batch: what an adapter for a framework does, so that a
-        batch whose conversion fails or is interrupted is not lost."""
+        """Yields what `finish` makes of each batch. Adapters for frameworks convert batches here,
+        so that a batch is not lost if its conversion fails or is interrupted."""
         self._refuse_own_transform()
         self._share.check()
         if self._epochs is not None and self._epochs > 0 and not len(self.order):
@@ -389,7 +389,8 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         return self._loader.is_end_next()
 
     def _first_source(self) -> Callable[[], _recmap.Step | None]:
-        """What gives the first step that is not delivered; it keeps what it needs of the loader."""
+        """A function that returns the first step which is not delivered. It needs no reference to
+        the loader."""
         take = self._loader.first_or_take if self._transform is None else self._first_transformed
         if self._companions is not None:
             take = self._companions.skipped_records.noting(take, None)
@@ -475,7 +476,8 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
     def _converter(
         self, finish: Callable[[Any, _recmap.Step], Any] | None
     ) -> Callable[[_recmap.Step], Any] | None:
-        """What the iterator makes of a step; None: its value or its batch, as they are."""
+        """Converts a step for the iterator. None: the iterator yields the step's value or batch as
+        it is."""
         batch_of = self._checked_columns() if self._transform is None else _value_of
         if finish is not None:
             return lambda step: finish(batch_of(step), step)

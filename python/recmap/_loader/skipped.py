@@ -57,7 +57,7 @@ class SkippedRecords:
         self._texts.append(f"{self._done} a bad record: {fault()}. {advice}")
 
     def note_empty(self, epoch: int, count: int) -> None:
-        """Called for a step without records, of which so many were skipped.
+        """Called for a step without records, of which `count` were skipped.
 
         There may be none: with last="keep", a rank may get none of an epoch's last records.
         """
@@ -72,8 +72,8 @@ class SkippedRecords:
     def noting(
         self, take: Callable[[], _recmap.Step | None], fault: Callable[[], str] | None
     ) -> Callable[[], _recmap.Step | None]:
-        """As `take`, which gives the first step ahead, but warns of what was left out. `fault`: of
-        the first bad record; None: others note bad records."""
+        """Wraps `take`, which returns the first step ahead, to warn of records that were left out.
+        `fault` describes the first bad record; None: others note bad records."""
 
         def take_and_note() -> _recmap.Step | None:
             step = take()

@@ -250,7 +250,7 @@ class _ClusterClient(_FsspecClient):
         return list(_threads(os.getpid()).map(read_range, ranges))
 
     def find(self, folder: str, is_deep: bool) -> list[str]:
-        """An error of the server is one: fsspec would find no files."""
+        """An error of the server raises. Without this, fsspec would find no files."""
         fs, path = self.own(), self.path_of(folder)
         with _without_queries():
             names = fs.find(path, maxdepth=None if is_deep else 1, on_error="raise")
@@ -301,7 +301,7 @@ class HadoopClient:
         return self.cluster_of(url).stat(url)
 
     def read(self, ranges: Sequence[Range]) -> Sequence[Any]:
-        """A call has ranges of one cluster, with few exceptions."""
+        """Almost every call has ranges of a single cluster."""
         clusters = [self.cluster_of(url) for url, _, _ in ranges]
         if all(cluster is clusters[0] for cluster in clusters):
             return clusters[0].read(ranges)
@@ -324,7 +324,7 @@ def _client_of(fs: Any) -> _FsspecClient | _ObstoreClient | HadoopClient:
 
 
 def urls_of(names: Sequence[str], fs: object) -> list[str]:
-    """The names of shards, of which those without a scheme are paths in the filesystem."""
+    """The names of shards. Names without a scheme become paths in the filesystem."""
     if fs is None:
         return list(names)
     client = _client_of(fs)

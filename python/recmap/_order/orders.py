@@ -80,7 +80,8 @@ class Order:
         return self._order.count()
 
     def _of_first(self, n: int) -> Order | None:
-        """The order with the same parameters over the first n records; None: they do not say."""
+        """The order with the same parameters over the first n records. None if the parameters do
+        not determine it."""
         first, *others = self._arguments
         made: Any = type(self)
         if isinstance(first, np.ndarray):
@@ -679,7 +680,7 @@ def _selects(order: Order) -> bool:
 
 
 def as_integers_or_mask(values: object) -> npt.NDArray[np.uint64]:
-    """The record numbers of a selection. Nothing bounds them, so negative ones are errors."""
+    """The record numbers of a selection. Negative ones are errors: no length is known here."""
     array = values if isinstance(values, np.ndarray) else np.asarray(values)
     if array.dtype == np.bool_:
         check_pandas_index(values, "the values of the mask")

@@ -41,7 +41,7 @@ class _Records(sources.InputPartition):
 
 
 def _taken(column: Any, name: str, numbers: npt.NDArray[Any]) -> Any:
-    """The only values of lists of at most one value; null for a list without one."""
+    """The value of each list, which has at most one; null for an empty list."""
     lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
     if (lengths > 1).any():
         row = int(np.argmax(lengths > 1))

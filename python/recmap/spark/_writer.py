@@ -154,8 +154,8 @@ class ShardWriter(sources.DataSourceArrowWriter):
         os.makedirs(self.attempts)
 
     def _contents(self, shards: list[str], index: str | None) -> IndexOptions:
-        """What the index contains. Shards that are appended get what the index has; anything else
-        would fail only after all tasks have run."""
+        """What the index contains. Appended shards get the ids, columns and counts of the index;
+        anything else would fail only after all tasks have run."""
         settings = self.settings
         contents = IndexOptions(
             id=settings.id, lifts=lifts_of(settings.lift), counted=counted_of(settings.count)

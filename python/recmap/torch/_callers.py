@@ -154,7 +154,7 @@ class _WatchedSteps(Iterator[Any]):
 def running_iterators(processes: set[int]) -> bool:
     """Returns true if a DataLoader delivers what one of these worker processes has read ahead.
 
-    A data set is not told of the iterator of the main process. So all objects are searched for it,
+    A data set does not know the iterator of the main process. So all objects are searched for it,
     unless none of the processes is alive.
     """
     if not any(map(_is_alive, processes)):

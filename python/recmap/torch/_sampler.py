@@ -338,7 +338,7 @@ class Sampler(data.Sampler[Any]):
 
 
 def _state_in(state: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The sampler's state in what a StatefulDataLoader saved; others as they are."""
+    """The sampler's state in the state of a StatefulDataLoader; any other state as it is."""
     main = state["_snapshot"]["_main_snapshot"] if "_snapshot" in state else state
     if "_sampler_iter_state" not in main:
         return state

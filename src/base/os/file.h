@@ -136,7 +136,7 @@ recmap_status temporary_fail_replaced(const char *target, recmap_error *error);
  */
 recmap_status temporary_publish(struct temporary_file *file, recmap_error *error);
 
-/* Returns whether this process created the file, rather than its parent before a fork. */
+/* Returns true if this process created the file, rather than its parent before a fork. */
 bool temporary_is_own(const struct temporary_file *file);
 
 /* Closes the file, removes it if it belongs to this process and was not published, and frees the

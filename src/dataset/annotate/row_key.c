@@ -137,7 +137,8 @@ recmap_status row_key_note_unmatched(struct new_column *column, const recmap_err
     return RECMAP_OK;
 }
 
-/* The error of a column none of whose rows has the key of a record, although they are ignored. */
+/* The error if no row of a column has the key of a record: even if unmatched rows are ignored, one
+ * must match. */
 static recmap_status fail_all_unmatched(const struct new_column *column, recmap_error *error) {
     if (column->unmatched_count > 1)
         fail_append(error, ", nor the key of any of the other %" PRIu64 " rows",

@@ -34,7 +34,7 @@ recmap_status gather_read_alone(struct gather *gather, struct source *source, si
     return gather_check(gather, i, &window, error);
 }
 
-/* Takes a record from what was requested for the whole batch, if it is there. */
+/* Takes a record from the bytes that were requested for the whole batch, if they contain it. */
 recmap_status gather_take_fetched(bool *is_taken, struct gather *gather, size_t i,
                                   recmap_error *error) {
     const struct overlap *fetched = gather->batch->fetched;

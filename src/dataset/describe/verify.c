@@ -317,8 +317,8 @@ static recmap_status add_shard(struct verification *verification, const char *wh
     return sort_findings(verification, error);
 }
 
-/* If the identity differs, what was found may be the reason, or another valid shard took the place
- * of the indexed one. */
+/* If the identity differs, either the damage that was found is the reason, or another valid shard
+ * took the place of the indexed one. */
 static recmap_status judge_shard(struct verification *verification, const struct shard_end *end,
                                  bool has_same_records, recmap_error *error) {
     const struct shard_entry *entry = &shard_at(verification)->entry;

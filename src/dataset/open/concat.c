@@ -9,8 +9,8 @@
 
 /* ---- Looking up. */
 
-/* The last part whose counter is at most `value`; `second` is the counter of the second part. Parts
- * without records are before the one that is found, because they start where it does. */
+/* The last part whose counter is at most `value`; `second` is the counter of the second part. Empty
+ * parts that start at the same value are skipped, because they come before it. */
 static const struct dataset_part *part_of(const recmap_dataset *dataset, const uint64_t *second,
                                           uint64_t value) {
     return dataset->parts +

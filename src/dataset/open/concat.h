@@ -33,9 +33,8 @@ size_t concat_counted_feature_count(const recmap_dataset *dataset);
 /* Frees the table of parts. The parts themselves are borrowed. */
 void concat_deinit(recmap_dataset *dataset);
 
-/* Returns true if the data set begins with the one that has this fingerprint and number of records:
- * it is the same, its first shards are the other's, or it is a concatenation of which the first
- * parts are. */
+/* Returns true if this fingerprint and number of records identify the data set, its first shards,
+ * or the first parts of a concatenation. */
 bool dataset_begins_with(const recmap_dataset *dataset, const recmap_fingerprint *fingerprint,
                          uint64_t record_count);
 

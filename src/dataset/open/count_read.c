@@ -90,7 +90,7 @@ static recmap_status read_from_index(uint64_t *values, const recmap_dataset *dat
     return index_read_counts(values, dataset->index, feature_index, first, count, error);
 }
 
-/* Reads from each part what it has of the range. */
+/* Reads the range from the parts that it overlaps. */
 static recmap_status read_counts(void *context, uint64_t *values, uint64_t first, size_t count,
                                  recmap_error *error) {
     const struct count_source *source = context;

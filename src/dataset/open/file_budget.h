@@ -9,8 +9,8 @@
 
 #include "dataset/open/idle_list.h"
 
-/* A member of what holds descriptors. While they are not in use, `close` may be called: it must
- * remove the holder and close them without releasing the lock. */
+/* A member of a struct that holds descriptors. While they are not in use, `close` may be called: it
+ * must remove the holder and close them without releasing the lock. */
 struct file_holder {
     struct idle_link link;
     unsigned file_count; /* 0: the holder takes no part */

@@ -283,8 +283,8 @@ static struct span_source source_of(const struct open_shard *shard) {
 
 /* Sets whether a compressed shard with samples that cannot be read is another file: the checksums
  * of its stream are right, so its bytes were written like this. That takes inflating all of it, so
- * the result is kept, even while the shard is closed. A remote shard, of which all bytes would be
- * requested, counts as damaged. */
+ * the result is kept, even while the shard is closed. A remote shard counts as damaged, because all
+ * its bytes would be requested. */
 static recmap_status find_other_stream(bool *is_other, const struct open_shard *shard,
                                        recmap_error *error) {
     struct shard_slot *slot = &shard->cache->slots[shard->shard_index];
@@ -439,7 +439,8 @@ static void open_direct(struct open_shard *shard, const char *name, const struct
     else file_close(fd);
 }
 
-/* Returns true if damage of what is read is found without checksums of the cache. */
+/* Returns true if the shard's own checks find damage, so that the cache needs no checksums for
+ * it. */
 static bool finds_damage(const struct open_shard *shard) {
     const struct index_shard *indexed = &index_shards(shard->cache->index)[shard->shard_index];
     return shard->cache->options.checks_data && indexed->framing->check_payload &&

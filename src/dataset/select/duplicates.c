@@ -17,7 +17,7 @@
 
 enum { GROUP_SIZE = 256, ITEM_WORK = 16 /* for the interrupt, in bytes */ };
 
-/* The hash of what is compared of an item. */
+/* The hash of the compared part of an item. */
 struct item_hash {
     uint64_t low, high;
     uint64_t item;

@@ -345,8 +345,8 @@ static recmap_status check_links(const recmap_selection *selection, const char *
     return fail_outside(selection, "reached by a symbolic link that is not followed", error);
 }
 
-/* The folder from which the name of the index starts: through a link to a selection, the one that
- * has the index, as for shards through a link to an index. */
+/* The folder from which the name of the index starts. If the selection was opened by a link, it is
+ * the folder that has the index, as for shards and a link to an index. */
 static recmap_status find_start(char **folder, bool *is_here, const recmap_selection *selection,
                                 const char *name, recmap_error *error) {
     bool is_elsewhere = false;

@@ -63,8 +63,7 @@ void set_member_write(char *path, size_t capacity, const struct set_member *memb
 size_t set_member_write_set(char *name, size_t capacity, const struct set_member *member,
                             const char *start);
 
-/* Returns true if NAME@N[END] names the member's set, of which the member has the largest number.
- */
+/* Returns true if NAME@N[END] names the set of the member, which has the largest number. */
 bool set_member_has_short_name(const struct set_member *member);
 
 #endif

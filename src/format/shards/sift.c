@@ -56,7 +56,8 @@ static bool is_matched(const char *path, const void *pattern) {
     return !shard_path_is_temporary(is_below ? path + size : path_name(path));
 }
 
-/* Moves what is not kept. Without memory, the list is whole, or has lost what was moved. */
+/* Moves the names that `is_kept` refuses to `left_out`. If memory runs out, the list may have lost
+ * them. */
 static recmap_status move_others(struct path_list *list, size_t first, keep_path *is_kept,
                                  const void *context, struct path_list *left_out,
                                  recmap_error *error) {
@@ -117,7 +118,7 @@ static recmap_status look_inside(bool *has_shards, const struct path_list *list,
     return RECMAP_OK;
 }
 
-/* The error for a folder of text files and files of unknown names, of which it names some. */
+/* The error for a folder of text files and files of unknown names. It names some of the files. */
 static recmap_status fail_unclear(const struct path_list *list, size_t first, const char *folder,
                                   recmap_error *error) {
     enum { NAMED_MAX = 3 };

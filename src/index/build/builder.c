@@ -358,8 +358,8 @@ static recmap_status take_contents(recmap_index_builder *builder, const struct m
     return copy_options(builder, &options, error);
 }
 
-/* The index that is appended to may have been annotated since the caller read what it has. Now that
- * it is locked, what it has is what the new index has. */
+/* The index that is appended to may have been annotated since the caller read its contents. It is
+ * locked now, so the new index takes over what it contains. */
 static recmap_status inherit(recmap_index_builder *builder, const struct index_file *index,
                              const char *path, recmap_error *error) {
     const struct manifest *manifest = index_manifest(index);

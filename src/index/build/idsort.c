@@ -130,8 +130,8 @@ static recmap_status sort_buffer(struct idsort *sorter, recmap_error *error) {
     return status;
 }
 
-/* Adds the buffer's pairs to the runs, of which they are a new one unless they continue the last:
- * pairs that are added in the order of their hashes are a single run. */
+/* Appends the buffer as a new run, or extends the last run if its hashes continue it: pairs that
+ * are added in the order of their hashes become a single run. */
 static recmap_status note_run(struct idsort *sorter, recmap_error *error) {
     uint64_t end = sorter->spilled + sorter->buffered;
     if (sorter->run_count && sorter->last_hash <= sorter->buffer[0].hash) {

@@ -325,9 +325,9 @@ static void lose_rest(struct stream_scan *stream, uint64_t start, const char *re
     if (end > start) scan_add_damage(stream->findings, start, end - start, reason);
 }
 
-/* Records without checks: what a damaged member inflated to may have been wrong long before the
- * inflater noticed, and nothing in the records tells. So everything from `start` on is lost, where
- * the last checksum that matched ends, and with it the records that reach past it.
+/* Records without checks: the bytes of a damaged member may have been wrong long before the
+ * inflater noticed, and nothing in the records shows it. So all bytes from `start` on, where the
+ * last matching checksum ends, are lost, and with them the records that reach past `start`.
  *
  * The scan of such a shard ends here. Resuming at a later member would number records whose
  * neighbours are unknown, for little gain. */

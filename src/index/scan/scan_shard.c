@@ -441,8 +441,8 @@ static bool takes_any_bytes(const struct framing *framing) {
     return !strcmp(framing->name, "lines") || !strcmp(framing->name, "ofrecord");
 }
 
-/* The first bytes of the records: of what a compressed shard inflates to, of the mapped file or
- * copy, or those that were kept when they arrived. NULL: there are none. */
+/* The first bytes of the records: from the inflated shard, the mapped file or its copy, or kept
+ * when they arrived. NULL: there are none. */
 static const uint8_t *find_start(uint64_t *size, const struct scan_shard *shard) {
     bool is_plain = shard->compression == COMPRESSION_NONE;
     if (is_plain && shard->image.data) {

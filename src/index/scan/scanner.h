@@ -57,8 +57,8 @@ void findings_clear(struct scan_findings *findings);
 uint64_t findings_size(const struct scan_findings *findings);
 bool findings_are_full(const struct scan_findings *findings);
 
-/* Returns true if the scan pauses: so much was found that it is to be handed over. The cursor is
- * where the scan continues, with findings that were cleared. */
+/* Returns true if the findings are so many that the scan pauses to hand them over. It continues at
+ * the cursor, with empty findings. */
 bool findings_pause(const struct scan_findings *findings);
 
 /* Removes the records that reach past `limit`. `end` is the end of the last record, or more.

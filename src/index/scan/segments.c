@@ -137,8 +137,8 @@ bool segments_scan_remote(struct segment_ring *ring, struct segment *segment) {
     return false;
 }
 
-/* Hands over what was found until the receiver has resumed the segment. Returns false if the ring
- * was stopped. */
+/* Hands over the findings so far, and waits until the receiver has resumed the segment. Returns
+ * false if the ring was stopped. */
 static bool hand_over(struct segment_ring *ring, struct segment *segment) {
     pthread_mutex_lock(&ring->lock);
     segment->is_done = true;

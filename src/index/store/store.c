@@ -35,8 +35,8 @@ static uint64_t content_size(const struct seal_fields *seal) {
     return seal->file_size - SEAL_SIZE;
 }
 
-/* Reads the last bytes of the file. If they are not a seal, the first bytes tell what the file is
- * instead: the error says so. */
+/* Reads the last bytes of the file. If they are not a seal, the error says what the file is,
+ * judging by its first bytes. */
 static recmap_status read_seal(struct seal_fields *seal, int fd, uint64_t size, const char *path,
                                recmap_error *error) {
     uint8_t bytes[SEAL_SIZE] = {0};

@@ -1,5 +1,5 @@
-/* Finds the index of a list of shards: under its default name, under the one of recmap 0.2.0, or
- * under the name that it got when the list was shorter. */
+/* Finds the index of a list of shards: under its default name, under recmap 0.2.0's default name,
+ * or under the name that it got when the list was shorter. */
 #include <string.h>
 
 #include "base/core/error.h"

@@ -275,7 +275,7 @@ static size_t guess_next(const struct index_candidates *candidates, uint64_t has
 }
 
 /* Returns true if the first pair with the hash, or what follows where it would be, is in the chunk.
- * A chunk that begins with the hash is not the one: the chunk before it may end with that hash. */
+ * A chunk that begins with the hash does not count: the chunk before it may end with that hash. */
 static bool is_in_chunk(const struct index_candidates *candidates, uint64_t hash) {
     return candidates->pairs.pair_count && candidates->first_hash < hash &&
            hash <= candidates->last_hash;

@@ -2,9 +2,9 @@
  *
  * Each rank computes its share alone, from the order, the epoch, the position where the run
  * continues, the options and the step. Ranks do not talk to each other, so nothing may depend on
- * what one of them has seen: that goes for the number of steps above all. If one rank had a step
- * more than the others, it would wait for them in a collective operation that never ends. So
- * count_steps does not know the rank.
+ * what one of them has seen, above all not the number of steps. If one rank had a step more than
+ * the others, it would wait for them in a collective operation that never ends. So count_steps does
+ * not know the rank.
  *
  * A step takes consecutive units, and the ranks take consecutive parts of them. Only the last step
  * can lack units. It is dropped (RECMAP_LAST_DROP); or filled up with the first units of the epoch,

@@ -95,8 +95,8 @@ static recmap_status count_used(uint64_t *size, const char *folder, recmap_error
 
 /* ---- Opening. */
 
-/* The first process counts what earlier ones left, because those that were killed did not give
- * back what they had reserved. */
+/* The first process counts the files of earlier processes, because killed processes did not give
+ * back their reservations. */
 static recmap_status begin_usage(const struct disk_cache *cache, bool is_first,
                                  recmap_error *error) {
     struct usage usage;
@@ -263,9 +263,9 @@ static uint64_t find_own_space(struct disk_cache *cache) {
 }
 
 /* Processes that were killed, and forked ones that ended with _exit, as workers of Python do, never
- * gave back what they had reserved. The usage does not say which processes live, so the files are
- * counted again only if much is missing: by then, most of it is of processes that ended. Those that
- * live may still use theirs, and exceed the limit by at most a piece each. */
+ * gave back their reservations. The usage does not say which processes live, so the files are
+ * counted again only if much is missing: by then, most of it was reserved by processes that ended.
+ * Live processes may still use their reservations, and exceed the limit by at most a piece each. */
 static void recover_lost(struct usage *usage, struct disk_cache *cache, uint64_t limit) {
     uint64_t used;
     if (count_used(&used, cache->folder, NULL) != RECMAP_OK) return;

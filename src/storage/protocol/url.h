@@ -34,8 +34,8 @@ bool url_has_listing(enum url_scheme scheme);
 /* Returns true if the URL is of Hadoop's file system, which only Python reads. */
 bool url_is_hadoop(const char *text);
 
-/* Returns true if nobody on the network can read what is sent to a web URL: it is `https://`, or of
- * this machine. */
+/* Returns true if nobody on the network can read what is sent to a web URL: it is `https://`, or
+ * its host is this machine. */
 bool url_is_private(const char *text);
 
 /* Copies the host of a web URL as the header Host has it: with the port, unless it is the scheme's.

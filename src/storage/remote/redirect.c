@@ -11,7 +11,8 @@
 #endif
 
 /* libcurl 7.85 replaced these options. Recmap may run with another libcurl than the one whose
- * headers it was compiled with, so both kinds are set: a libcurl refuses what it does not know. */
+ * headers it was compiled with, so both kinds are set: libcurl refuses the one that it does not
+ * know. */
 void redirect_limit_protocols(CURL *easy, bool is_https) {
     const long both = CURLPROTO_HTTP | CURLPROTO_HTTPS;
     const long next = is_https ? CURLPROTO_HTTPS : both;

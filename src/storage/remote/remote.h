@@ -8,9 +8,9 @@
 #include "storage/remote/storage.h"
 
 /* Opens an object. With `expected`, no request is made: each read then compares the object with
- * what is expected, and STALE says that it is another one. With NULL, one request finds out size,
- * time and ETag, and later reads expect them. Holds a reference to the storage.
- * Errors: as transfer_run. */
+ * `expected`, and returns STALE if it is another one. With NULL, one request finds out size, time
+ * and ETag, and later reads expect them. Holds a reference to the storage. Errors: as
+ * transfer_run. */
 recmap_status remote_open(struct source **source, recmap_storage *storage, const char *url,
                           const struct remote_identity *expected, recmap_error *error);
 

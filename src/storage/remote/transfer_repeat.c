@@ -100,7 +100,7 @@ static uint64_t find_due_ns(const struct slot *slot, uint64_t now) {
     return now + retry_delay_ms(streak, random_bits(), retry_after) * NS_PER_MS;
 }
 
-/* How many bytes of what was requested arrived, not of an error or of something else. */
+/* How many of the requested bytes arrived, without bytes of an error or of another reply. */
 static uint64_t count_bytes(const struct slot *slot) {
     const struct transfer_request *request = &slot->run->requests[slot->index];
     if (slot->verdict == REPLY_ODD) return 0;
@@ -115,8 +115,8 @@ static bool keeps_bytes(const struct slot *slot) {
     return is_known && !slot->range.accepts_shorter && !slot->run->requests[slot->index].text;
 }
 
-/* Notes what an attempt that failed has received. After a healthy transfer, the limit of time and
- * the delays start again. If its bytes are not kept, that is so for the first attempt only:
+/* Notes the bytes that a failed attempt has received. After a healthy transfer, the time limit and
+ * the delays start again. If the bytes are not kept, they restart only after the first attempt:
  * otherwise a reply that is cut each time would be requested without end. */
 static void note_bytes(struct slot *slot, uint64_t now) {
     struct attempt *attempt = &slot->run->attempts[slot->index];

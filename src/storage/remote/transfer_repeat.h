@@ -1,8 +1,9 @@
-/* Returns true if and when a request that failed is repeated. Internal to transfer.c.
+/* Decides if and when a failed request is repeated. Internal to transfer.c.
  *
- * What may pass is repeated until the option `timeout` ends. A server that does not exist, or never
- * does what is asked, looks the same at first. So as long as the storage has not had its first
- * answer, or its first right one, a request fails early if its failure looks lasting. */
+ * Requests with failures that may pass are repeated until the option `timeout` ends. A server that
+ * does not exist, or never answers right, looks the same at first. So as long as the storage has
+ * not had its first answer, or its first right one, a request fails early if its failure looks
+ * lasting. */
 #ifndef RECMAP_STORAGE_REMOTE_TRANSFER_REPEAT_H
 #define RECMAP_STORAGE_REMOTE_TRANSFER_REPEAT_H
 
