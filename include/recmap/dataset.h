@@ -51,8 +51,8 @@ typedef struct recmap_dataset_options {
     int allow_absolute_paths; /* not 0: accept an index that names shards outside its own folder by
                                  absolute paths. Off by default, because an index from elsewhere
                                  could name any file. Without it, such an index is INVALID, and so
-                                 is a shard that is a link which neither the user nor root nor the
-                                 owner of its file has made */
+                                 is a shard that is a symbolic link, unless the user, root or the
+                                 owner of the file made it */
     int guard;                /* not 0: install the guard (recmap_guard_install) first */
     unsigned
         shard_limit; /* upper bound on the shards that are mapped (or open) at once; 0: a default
@@ -525,7 +525,7 @@ typedef struct recmap_report recmap_report;
  * the caller destroys, lists them. Damage to the index itself is an error.
  *
  * A remote shard is missing only if the store says so. If the store cannot be reached, refuses
- * access, or sends what cannot be used, nothing is known about the shard, and that is an error.
+ * access, or sends unusable replies, nothing is known about the shard, and that is an error.
  *
  * Errors: CORRUPT (the index); IO (a store; file descriptors or disk space ran out); INVALID
  * (credentials that are missing or cannot be used); NO_MEMORY; CANCELLED; UNSUPPORTED if more

@@ -24,9 +24,9 @@ typedef enum recmap_compression {
 typedef struct recmap_lift {
     const char *name;          /* the feature's name; not "@length", which every index has */
     const char *default_value; /* for records without the feature: "-1", "0.5", "none"; or NULL */
-    int is_nullable; /* not 0: without a default, a record without the feature has a null; 0: such
-                        a record is an error, unless an index was added before its shard
-                        (recmap_index_builder_add_index) whose column has nulls or was annotated */
+    int is_nullable; /* not 0: without a default, a record without the feature has a null; 0: such a
+                        record is an error, unless an index that was added before its shard
+                        (recmap_index_builder_add_index) has nulls in this column or annotated it */
 } recmap_lift;
 
 typedef struct recmap_index_options {
@@ -67,9 +67,8 @@ typedef struct recmap_index_options {
     int reads_shards;        /* not 0: local shards are read, never mapped. Shards that cannot be
                                 mapped are read anyway, with a warning (warning.h) */
     int inherits; /* not 0: when an index is appended to, its ids, lifted columns and counts
-                     replace those given here, if they changed since the caller read them:
-                     another process may have annotated it. Only columns are nullable
-                     that are so here */
+                     replace those given here, if they changed since the caller read them: another
+                     process may have annotated it. A column is nullable only if it is so here */
     int is_part;  /* not 0: the index may be merged with others that have ids, so that all of its
                      records may lack the id; 0: an error if there are records */
 } recmap_index_options;
@@ -94,9 +93,8 @@ typedef struct recmap_index_summary {
     uint64_t damaged_byte_count;     /* bytes in these ranges */
     uint64_t empty_counted_features; /* bit i: no record has elements of counted feature i */
     uint64_t empty_lifted_features;  /* bit i: no record has a value of lifted feature i */
-    uint64_t repeated_id_count; /* appended records that have the id of one record of the old index,
-                                   by the 48-bit hashes that it has; not those whose id several
-                                   had already */
+    uint64_t repeated_id_count; /* appended records whose id (compared by its 48-bit hash) exactly
+                                   one record of the old index has */
     /* Of new shards of the framing tar: */
     uint64_t repeated_key_count; /* records whose key an earlier record of the same archive has: one
                                     sample in parts, if its files are not adjacent */
@@ -125,9 +123,9 @@ typedef struct recmap_index_summary {
 typedef struct recmap_index_builder recmap_index_builder;
 
 /* Creates a builder for an index at `path`. Strings in `options` are copied. NULL options are the
- * defaults. Errors: INVALID for invalid options, for a path that ends in `.rmv`, as the names of
- * selections do, and for one that does not end in `.rmx` and has a file that is not an index; IO
- * for a read-only folder. */
+ * defaults. Errors: INVALID for invalid options, for a path that ends in `.rmv`, the suffix of
+ * selections, and for the path of an existing file that is not an index, unless it ends in `.rmx`;
+ * IO for a read-only folder. */
 RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_index_builder_create(recmap_index_builder **builder, const char *path,
                             const recmap_index_options *options, recmap_error *error);

@@ -151,13 +151,13 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_load_continued(recmap_lo
                                                                        const recmap_state *state,
                                                                        recmap_error *error);
 
-/* The same, but the state may be of fewer records, with which the loader's data set begins: it has
- * grown since. The loader then finishes the state's epoch over those records, and continues with
- * its own order. `old_order` is the order of the state: made as the loader's order is, over as many
- * records as the state has. It is retained, and not used if neither the data set nor the loader's
- * order has grown, or if nothing of the epoch was consumed. Until the epoch ends, the loader saves
- * states of the old records, and seeking to this epoch or one before is seeking in the old order.
- * Errors: as recmap_loader_load. */
+/* The same, but the data set may have grown since the state was saved: it begins with the state's
+ * records. The loader then finishes the state's epoch over those records, and continues with its
+ * own order. `old_order` is the state's order: created like the loader's, over as many records as
+ * the state has. It is retained, and not used if neither the data set nor the loader's order has
+ * grown, or if nothing of the epoch was consumed. Until the epoch ends, the loader saves states of
+ * the old records, and seeks in the old order within this epoch and earlier ones. Errors: as
+ * recmap_loader_load. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_load_grown(recmap_loader *loader,
                                                                    const recmap_state *state,
                                                                    recmap_order *old_order,
@@ -184,7 +184,7 @@ typedef struct recmap_loader_statistics {
     uint64_t caller_wait_ns;     /* time that recmap_loader_next waited for a batch */
     uint64_t worker_wait_ns;     /* time that workers waited for room, summed over all threads */
     uint64_t fill_ns;            /* time that workers read, checked and parsed, over all threads */
-    uint64_t parse_ns;           /* the part of it that parsing took; 0 of rows, which are decoded
+    uint64_t parse_ns;           /* the part of it that parsing took; 0 for rows, which are decoded
                                     while they are read */
     uint64_t skipped_count;      /* bad records, left out or replaced */
     uint64_t readahead_count;    /* records that the kernel was asked to read ahead */

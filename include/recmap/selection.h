@@ -15,8 +15,8 @@ typedef struct recmap_selection recmap_selection;
 /* Selects `count` records by their numbers, which are copied. They are a set if they ascend
  * strictly, else a list.
  *
- * Errors: INVALID if a number is out of range, or if the data set is a concatenation, which no one
- * index describes; NO_MEMORY. */
+ * Errors: INVALID if a number is out of range, or if the data set is a concatenation, because no
+ * single index describes it; NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_selection_create(recmap_selection **selection,
                                                                   recmap_dataset *dataset,
                                                                   const uint64_t *numbers,
@@ -48,13 +48,13 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_selection_open_dataset(
 /* Compares the selection with the data set, and reads its numbers. The data set may have more
  * shards than when the selection was saved: appending changes no record number.
  *
- * Errors: STALE if the data set does not begin with the shards that the selection is of; CORRUPT if
- * the numbers are malformed; NO_MEMORY. */
+ * Errors: STALE if the data set does not begin with the shards that the selection was made from;
+ * CORRUPT if the numbers are malformed; NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_selection_attach(recmap_selection *selection,
                                                                   recmap_dataset *dataset,
                                                                   recmap_error *error);
 
-/* NULL may be destroyed. */
+/* Frees the selection. NULL may be closed. */
 RECMAP_API void recmap_selection_close(recmap_selection *selection);
 
 /* The path of its index. Lives as long as the selection. */
