@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "support/mutation_samples.h"
+#include "support/index/mutation_samples.h"
 
 int main(int argc, char **argv) {
     if (argc != 3) return 2;

@@ -17,9 +17,9 @@
 #include "fault/cases.h"
 #include "fault/fixture.h"
 #include "fault/interpose.h"
-#include "support/deflate.h"
 #include "support/folder.h"
 #include "support/rounds.h"
+#include "support/shards/deflate.h"
 
 /* What the steps work on. */
 struct session {

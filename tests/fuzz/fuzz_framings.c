@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "support/framing_check.h"
-#include "support/plain_tar.h"
+#include "support/shards/framing_check.h"
+#include "support/shards/plain_tar.h"
 
 /* Blocks that end with a mark are headers whose checksum is right, which chance never makes. */
 static void check_tar(const struct framing_check *check, const uint8_t *data, size_t size) {

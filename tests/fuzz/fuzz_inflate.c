@@ -9,7 +9,7 @@
 
 #include "format/deflate/inflate.h"
 #include "fuzz/fuzz.h"
-#include "support/deflate.h"
+#include "support/shards/deflate.h"
 
 enum { OUT_MAX = 1 << 20, BEHIND_MAX = 4096 };
 

@@ -8,7 +8,7 @@
 
 #include "fuzz/fuzz.h"
 #include "index/scan/scan.h"
-#include "support/oracle.h"
+#include "support/shards/oracle.h"
 
 /* What is still due of what the plain reader found. */
 struct check {

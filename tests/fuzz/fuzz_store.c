@@ -9,7 +9,7 @@
 
 #include "fuzz/fuzz.h"
 #include "index/store/seal.h"
-#include "support/store_file.h"
+#include "support/index/store_file.h"
 
 /* Opens the store; a sum over its keys and values, 1 when it is refused. */
 static uint64_t read_store(const char *path, bool in_memory) {

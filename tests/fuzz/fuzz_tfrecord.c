@@ -3,7 +3,7 @@
 
 #include "format/framing/tfrecord.h"
 #include "fuzz/fuzz.h"
-#include "support/oracle.h"
+#include "support/shards/oracle.h"
 
 static void require(bool holds) {
     if (!holds) abort();

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "support/build.h"
 #include "support/folder.h"
-#include "support/sample.h"
+#include "support/index/build.h"
+#include "support/index/sample.h"
 
 struct forged_value *value_of(struct forged *index, enum store_table table, size_t i) {
     assert_true(i < index->tables[table].count);

@@ -4,7 +4,7 @@
 #define RECMAP_TESTS_INDEX_FORMAT_BREAK_CASE_H
 
 #include "index/tables/index.h"
-#include "support/forged.h"
+#include "support/index/forged.h"
 
 struct break_case {
     const char *name;

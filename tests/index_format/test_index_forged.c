@@ -16,12 +16,12 @@
 #include <cmocka.h>
 
 #include "base/core/bytes.h"
-#include "support/build.h"
 #include "support/folder.h"
-#include "support/forged.h"
+#include "support/index/build.h"
+#include "support/index/forged.h"
+#include "support/index/sample.h"
 #include "support/random.h"
 #include "support/rounds.h"
-#include "support/sample.h"
 #include "support/sanitizers.h"
 
 enum { CASES = 400, CASES_LONG = 6000, SECONDS = 10, SECONDS_SANITIZED = 60 };

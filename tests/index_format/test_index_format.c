@@ -15,10 +15,10 @@
 #include "index/tables/index.h"
 #include "index/tables/offsets.h"
 #include "index_format/break_case.h"
-#include "support/build.h"
 #include "support/folder.h"
-#include "support/forged.h"
-#include "support/sample.h"
+#include "support/index/build.h"
+#include "support/index/forged.h"
+#include "support/index/sample.h"
 
 /* Wrong in what is said: encoded afterwards. */
 static void newer_format(struct forged *index) {

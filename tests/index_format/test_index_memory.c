@@ -13,10 +13,10 @@
 #include <recmap/dataset.h>
 
 #include "base/core/proto.h"
-#include "support/build.h"
 #include "support/folder.h"
-#include "support/forged.h"
-#include "support/sample.h"
+#include "support/index/build.h"
+#include "support/index/forged.h"
+#include "support/index/sample.h"
 #include "support/sanitizers.h"
 
 #include <cmocka.h>

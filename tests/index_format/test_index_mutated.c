@@ -19,9 +19,9 @@
 
 #include <cmocka.h>
 
-#include "support/build.h"
 #include "support/folder.h"
-#include "support/mutation_samples.h"
+#include "support/index/build.h"
+#include "support/index/mutation_samples.h"
 #include "support/rounds.h"
 #include "support/sanitizers.h"
 

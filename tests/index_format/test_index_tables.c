@@ -14,10 +14,10 @@
 #include "index/tables/index.h"
 #include "index/tables/offsets.h"
 #include "index_format/break_case.h"
-#include "support/build.h"
 #include "support/folder.h"
-#include "support/forged.h"
-#include "support/sample.h"
+#include "support/index/build.h"
+#include "support/index/forged.h"
+#include "support/index/sample.h"
 
 static void default_of_other_type(struct forged *index) {
     free(index->manifest.columns[0].default_value);

@@ -17,13 +17,13 @@
 #include <cmocka.h>
 
 #include "base/core/bytes.h"
-#include "support/build.h"
-#include "support/deflate.h"
 #include "support/folder.h"
-#include "support/forged.h"
-#include "support/oracle.h"
+#include "support/index/build.h"
+#include "support/index/forged.h"
 #include "support/rounds.h"
 #include "support/sanitizers.h"
+#include "support/shards/deflate.h"
+#include "support/shards/oracle.h"
 
 enum {
     SHARDS = 2,

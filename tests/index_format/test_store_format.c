@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "index/store/seal.h"
-#include "support/store_breaks.h"
+#include "support/index/store_breaks.h"
 
 static void exchange_transactions(struct store_file *file) {
     uint8_t *newer = newer_meta(file), *older = older_meta(file);

@@ -2,7 +2,7 @@
  * alone, with every hash made right again, and must be refused with its own message. */
 #include <string.h>
 
-#include "support/store_breaks.h"
+#include "support/index/store_breaks.h"
 
 static uint8_t *ids_record(const struct store_file *file) {
     return record_of(file, STORE_IDS);

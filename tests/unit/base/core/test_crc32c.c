@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "support/oracle.h"
 #include "support/random.h"
+#include "support/shards/oracle.h"
 
 /* Sizes on both sides of 256 bytes, from where ISA-L computes the CRC. */
 enum { SIZE_MAX_TESTED = 600, ALIGNMENTS = 16 };

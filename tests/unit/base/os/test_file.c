@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "base/os/file.h"
-#include "support/build.h"
 #include "support/folder.h"
+#include "support/index/build.h"
 
 static void make_folder(const char *path) {
     assert_int_equal(mkdir(path, 0700), 0);

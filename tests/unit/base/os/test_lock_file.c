@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "base/os/lock_file.h"
-#include "support/build.h"
 #include "support/folder.h"
+#include "support/index/build.h"
 
 static bool try_lock(struct lock_file *lock) {
     bool is_held = false;

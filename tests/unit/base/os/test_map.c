@@ -12,8 +12,8 @@
 
 #include "base/os/file.h"
 #include "base/os/map.h"
-#include "support/build.h"
 #include "support/folder.h"
+#include "support/index/build.h"
 #include "support/sanitizers.h"
 
 enum { PAGE_MAX = 65536, SIZE = 4 * PAGE_MAX + 10 };

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/os/path_pattern.h"
-#include "support/build.h"
+#include "support/index/build.h"
 
 static bool matches(const char *text, const char *key) {
     char copy[64], path[64];

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "support/build.h"
+#include "support/index/build.h"
 
 enum { MB = 1 << 20, CALL_MAX = 128 * MB };
 

@@ -18,8 +18,8 @@
 #include "base/os/list.h"
 
 #include "base/os/tree.h"
-#include "support/build.h"
 #include "support/folder.h"
+#include "support/index/build.h"
 
 static bool is_shard(const char *name) {
     size_t size = strlen(name);

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "support/build.h"
 #include "support/folder.h"
-#include "support/oracle.h"
+#include "support/index/build.h"
+#include "support/shards/oracle.h"
 
 enum { COUNT = 3 };
 

@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "support/build.h"
-#include "support/features.h"
 #include "support/folder.h"
-#include "support/oracle.h"
+#include "support/index/build.h"
+#include "support/shards/features.h"
+#include "support/shards/oracle.h"
 
 enum { RECORDS = 2000, IDS_LIMIT = 1500, ROWS = 5000 };
 

@@ -13,10 +13,10 @@
 #include <pthread.h>
 #include <zlib.h>
 
-#include "support/build.h"
-#include "support/deflate.h"
 #include "support/folder.h"
-#include "support/oracle.h"
+#include "support/index/build.h"
+#include "support/shards/deflate.h"
+#include "support/shards/oracle.h"
 
 enum { MB = 1 << 20 };
 

@@ -11,9 +11,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "support/build.h"
-#include "support/deflate.h"
 #include "support/folder.h"
+#include "support/index/build.h"
+#include "support/shards/deflate.h"
 
 enum { RECORDS = 400, MEMBERS = 3, FIXED_SIZE = 40, HEADER = 7, FOOTER = 5 };
 

@@ -10,8 +10,8 @@
 
 #include <recmap/recmap.h>
 
-#include "support/build.h"
 #include "support/folder.h"
+#include "support/index/build.h"
 
 /* PIECE_SIZE: at most this much work is done between two questions. */
 enum { RECORDS = 32, BYTES_SIZE = 256 << 10, LIST_COUNT = 65536, PIECE_SIZE = 1 << 20 };

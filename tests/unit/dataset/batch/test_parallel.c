@@ -14,8 +14,8 @@
 #include <recmap/writer.h>
 
 #include "base/os/thread.h"
-#include "support/build.h"
 #include "support/folder.h"
+#include "support/index/build.h"
 #include "support/rounds.h"
 #include "unit/parse/columns/parse_specs.h"
 #include "unit/parse/columns/parse_text.h"

@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "support/build.h"
 #include "support/folder.h"
-#include "support/known.h"
-#include "support/oracle.h"
+#include "support/index/build.h"
+#include "support/index/known.h"
+#include "support/shards/oracle.h"
 
 static void index_known(const struct known *set) {
     recmap_index_options options = known_index_options(set);

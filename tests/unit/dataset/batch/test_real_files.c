@@ -11,9 +11,9 @@
 #include <cmocka.h>
 #include <zlib.h>
 
-#include "support/build.h"
 #include "support/folder.h"
-#include "support/oracle.h"
+#include "support/index/build.h"
+#include "support/shards/oracle.h"
 
 struct row {
     char file[512];

@@ -13,10 +13,10 @@
 
 #include <cmocka.h>
 
-#include "support/build.h"
 #include "support/emulation.h"
 #include "support/folder.h"
-#include "support/known.h"
+#include "support/index/build.h"
+#include "support/index/known.h"
 #include "support/sanitizers.h"
 
 enum { THREADS = 8, CHILDREN = 8 };

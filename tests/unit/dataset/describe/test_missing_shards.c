@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "support/build.h"
 #include "support/folder.h"
+#include "support/index/build.h"
 
 enum { NAMES_MAX = 8 };
 

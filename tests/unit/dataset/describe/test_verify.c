@@ -10,11 +10,11 @@
 
 #include <cmocka.h>
 
-#include "support/build.h"
 #include "support/folder.h"
+#include "support/index/build.h"
+#include "support/index/known.h"
 #include "support/json.h"
-#include "support/known.h"
-#include "support/oracle.h"
+#include "support/shards/oracle.h"
 
 static recmap_report *verify(recmap_dataset *dataset, unsigned threads) {
     recmap_error error = RECMAP_ERROR_INIT;

@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
-#include "support/build.h"
-#include "support/features.h"
 #include "support/folder.h"
-#include "support/oracle.h"
+#include "support/index/build.h"
+#include "support/shards/features.h"
+#include "support/shards/oracle.h"
 
 /* The id is the payload up to a colon; "#" and digits is a number; an empty one means no id. */
 static recmap_status lift(const recmap_record *record, recmap_value *id, recmap_value *columns,

@@ -10,10 +10,10 @@
 #include <cmocka.h>
 
 #include "index/tables/ids.h"
-#include "support/build.h"
-#include "support/features.h"
 #include "support/folder.h"
-#include "support/oracle.h"
+#include "support/index/build.h"
+#include "support/shards/features.h"
+#include "support/shards/oracle.h"
 
 enum { RECORDS = 3000, IDS = 5000, IDS_MAX = 1000, TEXT_SIZE = 40 };
 

@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
-#include "support/build.h"
-#include "support/features.h"
 #include "support/folder.h"
-#include "support/oracle.h"
+#include "support/index/build.h"
+#include "support/shards/features.h"
+#include "support/shards/oracle.h"
 
 /* A phase asks after QUESTION_WORK bytes. An id counts as ID_WORK bytes, a record that is read as
  * RECORD_WORK. */

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "support/build.h"
 #include "support/folder.h"
-#include "support/known.h"
+#include "support/index/build.h"
+#include "support/index/known.h"
 
 enum { PARTS_MAX = 6 };
 

@@ -12,11 +12,11 @@
 #include "dataset/open/dataset.h"
 #include "dataset/open/direct_support.h"
 #include "index/tables/offsets.h"
-#include "support/build.h"
 #include "support/folder.h"
-#include "support/forged.h"
-#include "support/oracle.h"
+#include "support/index/build.h"
+#include "support/index/forged.h"
 #include "support/random.h"
+#include "support/shards/oracle.h"
 
 enum { RECORDS = 600, ASKED = RECORDS / 2, SIZE_MAX_OF_RECORD = 3000 };
 

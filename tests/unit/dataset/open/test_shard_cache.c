@@ -15,10 +15,10 @@
 
 #include <cmocka.h>
 
-#include "support/build.h"
 #include "support/folder.h"
-#include "support/oracle.h"
+#include "support/index/build.h"
 #include "support/random.h"
+#include "support/shards/oracle.h"
 
 enum { SHARDS = 8 };
 

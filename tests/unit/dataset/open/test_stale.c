@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
-#include "support/build.h"
-#include "support/compress.h"
 #include "support/folder.h"
-#include "support/oracle.h"
+#include "support/index/build.h"
+#include "support/shards/compress.h"
+#include "support/shards/oracle.h"
 
 enum { RECORDS = 100, SHARDS = 3 };
 

@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
-#include "support/build.h"
 #include "support/folder.h"
-#include "support/oracle.h"
+#include "support/index/build.h"
 #include "support/sanitizers.h"
+#include "support/shards/oracle.h"
 
 static recmap_dataset *open_three_records(const char *path) {
     struct buffer shard = BUFFER_INIT;

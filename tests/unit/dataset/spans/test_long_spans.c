@@ -17,8 +17,8 @@
 
 #include "base/core/bytes.h"
 #include "dataset/spans/span.h"
-#include "support/build.h"
 #include "support/folder.h"
+#include "support/index/build.h"
 #include "support/sanitizers.h"
 
 enum { LINES = 120000, THREADS = 4, CHILDREN = 3, ROUNDS = 300 };

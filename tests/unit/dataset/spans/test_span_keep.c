@@ -10,10 +10,10 @@
 #include <cmocka.h>
 #include <pthread.h>
 
-#include "support/build.h"
-#include "support/deflate.h"
 #include "support/folder.h"
+#include "support/index/build.h"
 #include "support/random.h"
+#include "support/shards/deflate.h"
 
 enum { MB = 1 << 20, RECORD = 1000, RECORDS = 12000, SHARDS = 2 };
 

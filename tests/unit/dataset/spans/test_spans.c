@@ -11,8 +11,8 @@
 
 #include "base/core/crc32c.h"
 #include "dataset/spans/span_read.h"
-#include "support/build.h"
-#include "support/deflate.h"
+#include "support/index/build.h"
+#include "support/shards/deflate.h"
 
 enum { MB = 1 << 20, SIZE = 100000, SAID = 60 * MB };
 

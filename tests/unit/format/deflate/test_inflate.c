@@ -15,10 +15,10 @@
 #include "format/deflate/inflate.h"
 #include "format/framing/tfrecord.h"
 #include "support/buffer.h"
-#include "support/deflate.h"
-#include "support/inflate_all.h"
 #include "support/random.h"
 #include "support/rounds.h"
+#include "support/shards/deflate.h"
+#include "support/shards/inflate_all.h"
 
 /* Compresses by zlib, the second opinion: window bits 31 make GZIP, 15 ZLIB. */
 static void add_stream(struct buffer *stream, enum compression kind, const struct buffer *content,

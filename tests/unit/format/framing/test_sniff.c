@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "support/build.h"
 #include "support/folder.h"
-#include "support/oracle.h"
+#include "support/index/build.h"
+#include "support/shards/oracle.h"
 
 static recmap_error index_error(const void *data, size_t size) {
     const char *name = "shard";

@@ -17,12 +17,12 @@
 
 #include <recmap/writer.h>
 
-#include "support/build.h"
 #include "support/folder.h"
-#include "support/layout.h"
-#include "support/oracle.h"
+#include "support/index/build.h"
 #include "support/rounds.h"
 #include "support/sanitizers.h"
+#include "support/shards/layout.h"
+#include "support/shards/oracle.h"
 
 /* A frame of just this size holds where parse finds one of this size good. */
 static void check_holds(const uint8_t *bytes, size_t size, enum frame_check check) {

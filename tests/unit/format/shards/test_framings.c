@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
-#include "support/framing_check.h"
-#include "support/plain_tar.h"
 #include "support/random.h"
 #include "support/rounds.h"
+#include "support/shards/framing_check.h"
+#include "support/shards/plain_tar.h"
 
 enum { TOTAL_SIZE_MAX = 8000 };
 

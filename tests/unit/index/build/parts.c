@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "support/build.h"
 #include "support/folder.h"
+#include "support/index/build.h"
 
 recmap_status parts_build(const char *path, const recmap_index_options *options,
                           const struct build_part *parts, size_t count, recmap_error *error) {

@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "base/core/bytes.h"
-#include "support/build.h"
 #include "support/folder.h"
-#include "support/oracle.h"
+#include "support/index/build.h"
+#include "support/shards/oracle.h"
 #include "unit/index/build/parts.h"
 
 enum { RECORDS = 100000, FILES = 600 };

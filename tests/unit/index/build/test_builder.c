@@ -12,13 +12,13 @@
 
 #include <cmocka.h>
 
-#include "support/build.h"
-#include "support/features.h"
 #include "support/folder.h"
-#include "support/known.h"
-#include "support/layout.h"
-#include "support/oracle.h"
+#include "support/index/build.h"
+#include "support/index/known.h"
 #include "support/rounds.h"
+#include "support/shards/features.h"
+#include "support/shards/layout.h"
+#include "support/shards/oracle.h"
 #include "unit/index/build/parts.h"
 
 static void test_known_sets(void **state) {

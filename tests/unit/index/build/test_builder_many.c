@@ -8,10 +8,10 @@
 
 #include <cmocka.h>
 
-#include "support/build.h"
 #include "support/folder.h"
-#include "support/layout.h"
-#include "support/oracle.h"
+#include "support/index/build.h"
+#include "support/shards/layout.h"
+#include "support/shards/oracle.h"
 #include "unit/index/build/parts.h"
 
 /* A payload is a u32, the record's number. */

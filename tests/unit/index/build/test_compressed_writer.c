@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
-#include "support/build.h"
 #include "support/folder.h"
-#include "support/inflate_all.h"
-#include "support/known.h"
+#include "support/index/build.h"
+#include "support/index/known.h"
+#include "support/shards/inflate_all.h"
 
 /* Records, as the payloads that are written. */
 struct payloads {

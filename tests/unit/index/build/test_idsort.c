@@ -13,8 +13,8 @@
 
 #include <recmap/interrupt.h>
 
-#include "support/build.h"
 #include "support/folder.h"
+#include "support/index/build.h"
 
 static int compare(const void *a, const void *b) {
     const struct id_pair *one = a, *other = b;

@@ -15,10 +15,10 @@
 #include <recmap/annotation.h>
 
 #include "index/scan/scan.h"
-#include "support/build.h"
-#include "support/features.h"
 #include "support/folder.h"
-#include "support/oracle.h"
+#include "support/index/build.h"
+#include "support/shards/features.h"
+#include "support/shards/oracle.h"
 
 static void write_shard(const char *name, uint8_t byte) {
     struct buffer bytes = BUFFER_INIT;

@@ -13,9 +13,9 @@
 #include <cmocka.h>
 #include <recmap/recmap.h>
 
-#include "support/build.h"
 #include "support/folder.h"
-#include "support/oracle.h"
+#include "support/index/build.h"
+#include "support/shards/oracle.h"
 
 static void write_shard(const char *name, const char *payload) {
     struct buffer bytes = BUFFER_INIT;

@@ -16,10 +16,10 @@
 
 #include <cmocka.h>
 
-#include "support/build.h"
 #include "support/folder.h"
-#include "support/known.h"
-#include "support/oracle.h"
+#include "support/index/build.h"
+#include "support/index/known.h"
+#include "support/shards/oracle.h"
 
 static recmap_writer *create(const char *path, const recmap_writer_options *options) {
     recmap_error error = RECMAP_ERROR_INIT;

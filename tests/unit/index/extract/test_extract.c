@@ -13,8 +13,8 @@
 
 #include "index/tables/ids.h"
 #include "index/tables/lifted.h"
-#include "support/build.h"
-#include "support/features.h"
+#include "support/index/build.h"
+#include "support/shards/features.h"
 
 static const recmap_lift lifts[] = {{"n", "1", 0}, {"x", NULL, 0}, {"word", "w", 0}};
 

@@ -10,9 +10,9 @@
 
 #include "index/tables/manifest.h"
 #include "index/tables/offsets.h"
-#include "support/build.h"
 #include "support/folder.h"
-#include "support/oracle.h"
+#include "support/index/build.h"
+#include "support/shards/oracle.h"
 
 enum { DAMAGES = DAMAGES_PER_TABLE + 900, RECORDS = OFFSETS_CHUNK_RECORDS + 40000 };
 

@@ -16,12 +16,12 @@
 #include "index/scan/scan.h"
 #include "index/scan/scanner.h"
 #include "remote_file.h"
-#include "support/build.h"
 #include "support/folder.h"
-#include "support/layout.h"
-#include "support/oracle.h"
-#include "support/plain_tar.h"
+#include "support/index/build.h"
 #include "support/rounds.h"
+#include "support/shards/layout.h"
+#include "support/shards/oracle.h"
+#include "support/shards/plain_tar.h"
 
 /* DETECTION_SIZE: bytes read of each shard to find out whether it is compressed. */
 enum { DETECTION_SIZE = 16, SHARDS = 3 };

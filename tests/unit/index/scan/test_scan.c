@@ -15,11 +15,11 @@
 
 #include "index/tables/ids.h"
 #include "remote_file.h"
-#include "support/build.h"
 #include "support/folder.h"
-#include "support/layout.h"
-#include "support/oracle.h"
+#include "support/index/build.h"
 #include "support/rounds.h"
+#include "support/shards/layout.h"
+#include "support/shards/oracle.h"
 
 /* What a sink was told, as lines that can be compared byte by byte. */
 struct story {

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "support/store_file.h"
+#include "support/index/store_file.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 const bool is_sanitized = true;

@@ -16,7 +16,7 @@
 #include "base/os/file.h"
 #include "index/store/pages.h"
 #include "index/store/seal.h"
-#include "support/store_file.h"
+#include "support/index/store_file.h"
 
 static char path[] = "/tmp/recmap-pages-XXXXXX";
 static struct store_file sample;

@@ -30,7 +30,7 @@ static bool change_and_reserve(void *array, size_t *capacity, size_t count, size
 
 #include "fixture.h"
 
-void sample_write(const char *path); /* support/store_file.h also names what pages.c names */
+void sample_write(const char *path); /* support/index/store_file.h also names what pages.c names */
 
 enum { READS_MAX = 100 };
 

@@ -21,7 +21,7 @@
 #include "fixture.h"
 #include "index/store/seal.h"
 #include "support/emulation.h"
-#include "support/store_file.h"
+#include "support/index/store_file.h"
 
 static const char *program;
 

@@ -20,7 +20,7 @@
 #include <cmocka.h>
 
 #include "index/store/seal.h"
-#include "support/store_file.h"
+#include "support/index/store_file.h"
 
 enum { CASES_PER_CHILD = 100, CASE_SECONDS = 5 };
 

@@ -19,7 +19,7 @@
 
 #include "fixture.h"
 #include "support/emulation.h"
-#include "support/store_file.h"
+#include "support/index/store_file.h"
 
 /* Builds until an error or the end; the error must say which limit was met. */
 static int build_to_error(int expected_errno) {

@@ -18,8 +18,8 @@
 
 #include "base/os/map.h"
 #include "fixture.h"
+#include "support/index/store_file.h"
 #include "support/rounds.h"
-#include "support/store_file.h"
 
 /* What is done to the file while a store is open. */
 static void replace_file(void) {

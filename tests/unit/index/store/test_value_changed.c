@@ -22,7 +22,7 @@ static bool restore_and_match(const uint8_t *prefix, enum store_table table, str
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "support/store_file.h"
+#include "support/index/store_file.h"
 
 static int fd = -1;
 static off_t offset; /* of a byte of the file */

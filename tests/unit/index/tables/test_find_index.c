@@ -9,9 +9,9 @@
 #include <cmocka.h>
 #include <recmap/recmap.h>
 
-#include "support/build.h"
 #include "support/folder.h"
-#include "support/oracle.h"
+#include "support/index/build.h"
+#include "support/shards/oracle.h"
 
 static int warning_count;
 static char warned_of[64], message[1024];

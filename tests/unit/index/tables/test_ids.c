@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "support/build.h"
 #include "support/folder.h"
+#include "support/index/build.h"
 
 static const uint64_t HASH_LIMIT = (uint64_t)1 << 48;
 

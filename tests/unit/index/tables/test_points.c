@@ -17,12 +17,12 @@
 #include "base/core/bytes.h"
 #include "base/core/crc32c.h"
 #include "index/tables/points.h"
-#include "support/build.h"
-#include "support/deflate.h"
 #include "support/emulation.h"
 #include "support/folder.h"
-#include "support/forged.h"
-#include "support/oracle.h"
+#include "support/index/build.h"
+#include "support/index/forged.h"
+#include "support/shards/deflate.h"
+#include "support/shards/oracle.h"
 #include "support/vector_file.h"
 
 enum { COUNT = 50, FILE_SIZE = 1 << 24, IMAGE_SIZE = 1 << 26, HEAD = 8, ENTRY = 24, CHECK = 4 };

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "base/core/bytes.h"
-#include "support/build.h"
 #include "support/folder.h"
+#include "support/index/build.h"
 
 enum { HEAD = 8, FILLER_MAX = 53 };
 

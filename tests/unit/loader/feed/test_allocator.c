@@ -13,9 +13,9 @@
 
 #include <recmap/dlpack.h>
 
-#include "support/build.h"
-#include "support/features.h"
 #include "support/folder.h"
+#include "support/index/build.h"
+#include "support/shards/features.h"
 #include "unit/loader/feed/fixture.h"
 
 enum { RECORDS = 100, BATCH = 8, PIECES = 4096 };

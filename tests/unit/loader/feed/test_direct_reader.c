@@ -25,8 +25,8 @@
 
 #include "base/os/memory.h"
 #include "dataset/batch/advise.h"
-#include "support/build.h"
 #include "support/folder.h"
+#include "support/index/build.h"
 #include "support/random.h"
 #include "support/sanitizers.h"
 #include "unit/loader/feed/fixture.h"

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "support/build.h"
 #include "support/folder.h"
+#include "support/index/build.h"
 #include "unit/loader/feed/fixture.h"
 
 enum { RECORDS = 120, BATCH = 10 };

@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "base/os/process.h"
-#include "support/build.h"
 #include "support/folder.h"
+#include "support/index/build.h"
 #include "unit/loader/feed/fixture.h"
 
 enum { RECORDS = 500, SHARDS = 7 };

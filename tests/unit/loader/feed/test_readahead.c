@@ -14,9 +14,9 @@
 
 #include "dataset/batch/advise.h"
 #include "loader/feed/readahead.h"
-#include "support/build.h"
 #include "support/emulation.h"
 #include "support/folder.h"
+#include "support/index/build.h"
 #include "unit/loader/feed/fixture.h"
 
 enum { RECORDS = 1200, SIZE = 8000, SHARDS = 3, BATCH = 16 };

@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "support/build.h"
 #include "support/folder.h"
+#include "support/index/build.h"
 #include "support/sanitizers.h"
 #include "unit/loader/feed/fixture.h"
 

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "support/build.h"
 #include "support/folder.h"
+#include "support/index/build.h"
 #include "unit/loader/feed/fixture.h"
 
 /* One rank through `epochs` epochs, step by step beside the deal. */

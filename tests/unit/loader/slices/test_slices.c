@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "parse/decode/skip_varints.h"
-#include "support/build.h"
 #include "support/folder.h"
+#include "support/index/build.h"
 #include "support/random.h"
 
 enum { RECORDS = 40, LONGEST = 300, LONG_RECORD = 6 };

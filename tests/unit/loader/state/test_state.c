@@ -14,7 +14,7 @@
 
 #include "base/core/bytes.h"
 #include "state.pb-c.h"
-#include "support/build.h"
+#include "support/index/build.h"
 #include "support/json.h"
 #include "support/vector_file.h"
 

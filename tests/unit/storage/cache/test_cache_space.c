@@ -15,8 +15,8 @@
 #include "base/os/private_file.h"
 #include "storage/cache/cache_file.h"
 #include "storage/cache/cached_source.h"
-#include "support/build.h"
 #include "support/folder.h"
+#include "support/index/build.h"
 
 enum { SIZE = 64 * CACHE_BLOCK, LIMIT = 64 << 20 };
 

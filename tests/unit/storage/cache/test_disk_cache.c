@@ -13,8 +13,8 @@
 #include "base/os/file.h"
 #include "base/os/private_file.h"
 #include "storage/cache/disk_cache.h"
-#include "support/build.h"
 #include "support/folder.h"
+#include "support/index/build.h"
 
 static struct disk_cache *open_cache(uint64_t size) {
     struct disk_cache *cache = NULL;
