@@ -185,7 +185,7 @@ class AnnotatedGrowth(CliTest):
         found = self.run_recmap("select", "d/a.rmx", "--where", "score > -1").out
         self.assertEqual(found.decode().split(), [str(i) for i in range(6)])
 
-    def test_every_growth(self):
+    def test_every_growth_is_appended(self):
         shutil.copytree(self.path("d"), self.path("before"))
         for name in ("a-3", "a-0", "a-2", "a-4"):
             with self.subTest(name):

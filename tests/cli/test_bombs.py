@@ -40,7 +40,7 @@ class MemoryTest(CliTest):
 
 @unittest.skipIf(IS_SANITIZED, "skipped: sanitizers take memory of their own")
 class Bombs(MemoryTest):
-    def test_zeros(self):
+    def test_zeros_are_inflated_within_the_limit(self):
         # The length of the first record is damaged, so everything after it is searched.
         self.write(
             "a.gz",
@@ -62,7 +62,7 @@ class Bombs(MemoryTest):
         )
         self.assertLess(peak, limit + 64)
 
-    def test_line_feeds(self):
+    def test_line_feeds_are_refused_above_the_limit(self):
         self.write("a.gz", gzip.compress(b"\n" * 16 * MIB, 9) * 40)
         size = os.path.getsize(self.path("a.gz"))
         status, said, peak = self.run_measured("index", "--framing", "lines", "-o", "a.rmx", "a.gz")
@@ -78,7 +78,7 @@ class Bombs(MemoryTest):
         )
         self.assertLess(peak, limit + 64)
 
-    def test_damage(self):
+    def test_many_damages_are_refused_above_the_limit(self):
         # A byte after each record of no bytes: a damaged place takes much more than it.
         record = frame(b"")
         self.write("a.gz", gzip.compress((record + b"?") * (50 * MIB // 17), 9))
@@ -94,7 +94,7 @@ class Bombs(MemoryTest):
         )
         self.assertLess(peak, limit + 200)
 
-    def test_memory_limit(self):
+    def test_the_memory_limit_is_obeyed(self):
         advice = (
             "  raise the memory limit (`--memory-limit SIZE`), or "
             "decompress the file and index the result\n"

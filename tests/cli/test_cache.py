@@ -94,7 +94,7 @@ class Cache(CliTest):
         self.assertEqual(numbers.count(b"\n"), 1797)
         self.assertEqual({path for path, _ in self.server.requests}, {"/train/a.rmx"})
 
-    def test_usage(self):
+    def test_impossible_sizes_are_refused(self):
         for size in ("0", "1.5GB", "GB", "1 XB", "-1", "99999999999TB"):
             self.check(
                 "get",

@@ -103,7 +103,7 @@ class AtIndexTime(CliTest):
             self.check_skips(self.records[:9], [(self.start(9), left)])
             os.remove(self.path("a.rmx"))
 
-    def test_trailing_bytes(self):
+    def test_trailing_bytes_are_damage(self):
         self.write("a", self.good + b"\0" * 5)
         self.check_raises(10, len(self.good), r"[^\n]*")
         self.check_skips(self.records, [(len(self.good), 5)])
@@ -194,7 +194,7 @@ class WhenRead(CliTest):
         )
         return result.status, lines, summary
 
-    def test_nothing(self):
+    def test_undamaged_sets_are_good(self):
         self.assertEqual(self.verify(), (0, [], "s.rmx: 100 of 100 records are good"))
 
     def test_a_flipped_payload(self):

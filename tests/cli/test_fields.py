@@ -99,7 +99,7 @@ class Fields(unittest.TestCase):
         for table, found, rows in zip(tables, read_all(tables), expected):
             self.assertEqual(found, rows, table)
 
-    def test_any_text(self):
+    def test_any_text_is_read_as_by_python(self):
         tables = [(self.text_of_pieces(40), self.random.choice(",;\t")) for _ in range(COUNT)]
         refused = 0
         for table, (rows, error) in zip(tables, read_all(tables)):

@@ -68,7 +68,7 @@ class FramingTest(CliTest):
 
 
 class Kinds(FramingTest):
-    def test_ofrecord(self):
+    def test_ofrecords_are_read(self):
         due = make_payloads(1, 5000)
         due[17] = b""
         self.write("d/part-2", ofrecord(due[:1000]))
@@ -79,7 +79,7 @@ class Kinds(FramingTest):
             "ofrecord", due, "d", verify_err=f"recmap: {empty}d/part-00011\n".encode()
         )
 
-    def test_lines(self):
+    def test_lines_are_read(self):
         lines = [b"", b"one", b"\xff\x00binary\xfe", "\u00fcber".encode(), b"a\rb", b"x " * 9999]
         for end in (b"\n", b"\r\n"):
             for tail in (b"", b"last without one"):
@@ -136,7 +136,7 @@ class Kinds(FramingTest):
         self.write("a.txt", b"\n".join(lines) + b"\n")
         self.check_records("lines", lines, "a.txt")
 
-    def test_fixed(self):
+    def test_fixed_records_are_read(self):
         for header, size, footer in ((0, 1, 0), (0, 100, 0), (8, 128, 0), (5, 7, 3), (0, 7, 900)):
             due = [os.urandom(size) for _ in range(1000)]
             name = f"{header}-{size}-{footer}.bin"
@@ -147,7 +147,7 @@ class Kinds(FramingTest):
         self.index("--framing", "fixed:5,7,3", "-o", "none.rmx", "none.bin", err=note)
         self.check("verify", "none.rmx", out="none.rmx: 0 of 0 records are good\n")
 
-    def test_compressed(self):
+    def test_compressed_shards_are_read(self):
         due = make_payloads(4, 3000)
         kinds = {"gz": gzip.compress(ofrecord(due)), "z": zlib.compress(ofrecord(due))}
         self.write("a.gz", kinds["gz"])
@@ -352,7 +352,7 @@ class Damage(FramingTest):
         result = self.run_recmap("index", "a.txt")
         self.assertIn(b"index it with `--framing lines`", result.err)
 
-    def test_impossible_framings(self):
+    def test_impossible_framings_are_refused(self):
         self.write("a", b"abc")
         for name in (
             "no",
@@ -449,18 +449,18 @@ class ChangesTest(FramingTest):
 
 
 class Changes(ChangesTest):
-    def test_lines(self):
+    def test_changed_lines_are_found(self):
         self.check_framing("lines", lambda i: b"%d" % i * 3 + b"\n")
         self.check_framing("lines", lambda i: b"%d" % i * 3 + b"\r\n")
 
-    def test_fixed(self):
+    def test_changed_fixed_records_are_found(self):
         self.check_framing("fixed:3,5,0", lambda i: b"%05d" % i, header=b"abc")
         self.check_framing("fixed:0,5,2", lambda i: b"%05d" % i, footer=b"yz")
 
-    def test_ofrecord(self):
+    def test_changed_ofrecords_are_found(self):
         self.check_framing("ofrecord", lambda i: ofrecord([b"%d" % i * 3]))
 
-    def test_tfrecord(self):
+    def test_changed_tfrecords_are_found(self):
         self.check_framing("tfrecord", lambda i: tfrecord([b"%d" % i * 3]), has_checks=True)
 
     def test_a_changed_line_ending(self):
@@ -536,7 +536,7 @@ class Plugin(ChangesTest):
             tfrecord(self.due * 2),
         )
 
-    def test_changes(self):
+    def test_changed_custom_records_are_found(self):
         self.check_framing(
             self.plugin,
             lambda i: struct.pack(">I", len(b"%d" % i * 3)) + b"%d" % i * 3,
@@ -589,7 +589,7 @@ class Plugin(ChangesTest):
         self.assertEqual(result.status, 4)
         self.assertTrue(result.err.startswith(b"recmap: ./none.so: cannot load the shared object"))
 
-    def test_damage(self):
+    def test_damage_of_custom_records_is_named(self):
         at = len(self.data)
         self.write("a.bin", self.data + b"\x00\x00\x00\x09four")
         result = self.run_recmap("index", "--framing", self.plugin, "a.bin")

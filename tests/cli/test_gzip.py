@@ -138,7 +138,7 @@ class GzipTest(CliTest):
 
 
 class Good(GzipTest):
-    def test_members(self):
+    def test_members_are_read_as_one_file(self):
         due = make_payloads(1, 300)
 
         def cut(image, at):
@@ -184,7 +184,7 @@ class Good(GzipTest):
         for name, make in makes.items():
             self.check_good(name, make, due)
 
-    def test_large(self):
+    def test_large_members_are_read_in_spans(self):
         # Headers and trailers are at any offset of a read, and seek points between members.
         due = make_payloads(2, 600, (9, 100, 1000))
         noise = [random.Random(i).randbytes(4000).replace(b"\n", b"") for i in range(300)]
@@ -198,7 +198,7 @@ class Good(GzipTest):
             due,
         )
 
-    def test_nothing(self):
+    def test_empty_files_have_no_records(self):
         for name, file in {
             "empty file": b"",
             "empty member": EMPTY,
@@ -231,7 +231,7 @@ class Bad(GzipTest):
         first, second, third = map(make, self.parts)
         return [member(first), member(second, **change), member(third)]
 
-    def test_what_follows(self):
+    def test_bytes_after_the_last_member_are_damage(self):
         for rest in (b"garbage", b"\x00\x00garbage", b"\x1f", b"\x1f\x8b\x07" + bytes(20)):
             for framing in self.framings:
                 file = b"".join(self.members(framing)) + rest
@@ -269,7 +269,7 @@ class Bad(GzipTest):
             self.assertEqual(found.status, 3, found)
             self.assertIn(b"the file ends inside the compressed stream", found.err)
 
-    def test_wrong_sums(self):
+    def test_wrong_sums_are_damage(self):
         wrong = {"crc": {"crc": 1}, "size": {"size": 1}}
         for name, change in wrong.items():
             # Records with their own checksums are kept.
@@ -288,7 +288,7 @@ class Bad(GzipTest):
             "adler", bytes(file), "the zlib stream is damaged: its checksum is wrong", self.due
         )
 
-    def test_wrong_headers(self):
+    def test_wrong_headers_are_damage(self):
         first, second, third = self.members("tfrecord", flags=2)
         broken = bytearray(second)
         broken[10] ^= 1
@@ -304,7 +304,7 @@ class Bad(GzipTest):
         broken[2] = 7
         self.check_bad("method", first + bytes(broken) + third, "other bytes follow", kept)
 
-    def test_reserved_flags(self):
+    def test_reserved_flags_are_refused(self):
         for framing in self.framings:
             whole = b"".join(self.members(framing))
             for bit in (0x20, 0x40, 0x80):
@@ -334,7 +334,7 @@ class Bad(GzipTest):
         self.assertEqual(result.status, 0, result)
         self.assertTrue(self.payloads("y.rmx")[0].startswith(broken[:9]))
 
-    def test_every_cut(self):
+    def test_every_cut_is_damage(self):
         due = make_payloads(5, 6, (0, 1, 9))
         for framing, make in self.framings.items():
             whole = member(make(due[:3]), 2 | 8) + member(make(due[3:]))

@@ -28,7 +28,7 @@ class Ids(CliTest):
             info = json.loads(self.run_recmap("info", "--json", index).out)
             self.assertEqual((info["records"], info["ids"]["name"]), (records, "id"))
 
-    def test_integer_ids(self):
+    def test_integer_ids_are_found(self):
         ids = [-5, 0, 7, 2**63 - 1, -(2**63), 7]
         self.write("a", tfrecord([example(key=i) for i in ids]))
         self.index("a", "--id", "key")

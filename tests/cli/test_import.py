@@ -134,7 +134,7 @@ class Input(ImportTest):
     def test_blank_lines_are_passed_over(self):
         self.check_import(b'\n \t\r\n{}\r\n\n{"base64":"eA=="}\n\n', [b"", b"x"])
 
-    def test_spellings(self):
+    def test_spellings_of_json_are_read(self):
         text = (
             b'{"features":{"feature":{"f":{"float_list":{"value":["0.5",1e0]}},'
             b'"i":{"int64List":{"value":[1,"-2",3.0]}},"b":{"bytesList":{"value":["-_-_"]}}}}}'
@@ -216,7 +216,7 @@ class Errors(ImportTest):
         self.assertEqual((status, out), (3, b""))
         self.assertEqual(err, b"recmap: standard input: byte 3: line 2: expected '{'\n")
 
-    def test_of_files(self):
+    def test_unreadable_files_are_reported(self):
         result = self.run_recmap("import", "-o", "out", "nothing.json")
         self.assertEqual(result.status, 4)
         self.assertTrue(result.err.startswith(b"recmap: nothing.json: cannot open the file: "))
@@ -226,7 +226,7 @@ class Errors(ImportTest):
         self.assertTrue(result.err.startswith(b"recmap: folder: cannot read: "))
         self.assertEqual(self.files(), ["folder"])
 
-    def test_wrong_usage(self):
+    def test_wrong_usage_is_explained(self):
         self.write("a.json", b"{}\n")
         self.check_wrong(
             "import", "--format", "xml", "a.json", what="invalid --format 'xml': use json"
@@ -320,7 +320,7 @@ class Schema(ImportTest):
         )
         self.index("a")
 
-    def test_tables(self):
+    def test_the_schema_is_a_table(self):
         self.check(
             "schema",
             "a.rmx",
@@ -478,7 +478,7 @@ class Schema(ImportTest):
             )
             self.assertEqual((done.stderr, done.returncode), (b"", 0), source)
 
-    def test_json(self):
+    def test_the_schema_is_json(self):
         document = json.loads(self.run_recmap("schema", "a.rmx", "--json").out)
         self.assertEqual(list(document), ["", "a", "id", "n", "t", "w"])
         self.assertEqual(

@@ -218,7 +218,7 @@ class Naming(CliTest):
         self.index("-o", "l.rmx", "@d/list")
         self.assertEqual(self.payloads("l.rmx"), [b"d/b", b"d/a", b"d/c-2", b"d/c-10", b"e"])
 
-    def test_strange_names(self):
+    def test_strange_names_are_indexed(self):
         names = ["[ab]*", "@list", "a b", "new\nline", "\N{LATIN SMALL LETTER E WITH ACUTE}"]
         for name in names:
             self.write(f"d/{name}", shard(name))
@@ -481,7 +481,7 @@ class BuildingAgain(CliTest):
         err = self.run_recmap("get", "--shards", "moved", "a.rmx", "0").err.decode()
         self.assertTrue(err.endswith("build the index again with `recmap index`\n"), err)
 
-    def test_a_column(self):
+    def test_a_lifted_column_is_indexed(self):
         self.write("a", tfrecord([example(id="a", n=1)]))
         self.index("--lift", "n", "-o", "a.rmx", "a")
         self.check(
@@ -501,7 +501,7 @@ class BuildingAgain(CliTest):
 
 
 class Building(CliTest):
-    def test_the_summary(self):
+    def test_the_summary_counts_records_and_bytes(self):
         self.write("a", tfrecord(EXAMPLES))
         size = len(tfrecord(EXAMPLES))
         self.assertEqual(self.index("a"), f"a.rmx: 5 records in 1 shard, {size} B")
@@ -559,7 +559,7 @@ class Building(CliTest):
         self.index("a")
         self.assertEqual(self.files(), sorted([*before, "a.rmx"]))
 
-    def test_remote_names(self):
+    def test_malformed_urls_are_explained(self):
         written = (
             "  write it as s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/BLOB "
             "or https://HOST/PATH; credentials are storage options\n"
@@ -602,7 +602,7 @@ class Building(CliTest):
                 ),
             )
 
-    def test_storage_options(self):
+    def test_misspelt_storage_options_are_explained(self):
         self.write("a", b"")
         for option, message in (
             ("regoin=x", "there is no storage option \"regoin\"\n  did you mean 'region'?"),

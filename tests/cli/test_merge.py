@@ -159,7 +159,7 @@ class Merging(CliTest):
         )
         self.assertEqual(self.files(), before)
 
-    def test_wrong_usage(self):
+    def test_wrong_usage_is_explained(self):
         self.check_wrong("merge", "a.rmx", what="no output given (-o NAME.rmx)")
         self.check_wrong("merge", "-o", "a.rmx", what="no parts given")
         self.check_wrong("merge", "-o", "", "a.rmx", what="-o needs a file name")

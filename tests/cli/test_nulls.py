@@ -72,7 +72,7 @@ class Lifted(Nulls):
         )
         self.assertIn(command.encode(), self.run_recmap("get", "a.rmx", "0").err)
 
-    def test_info(self):
+    def test_info_counts_nulls(self):
         self.lifted("-o", "a.rmx", "a-0.tfrecord")
         lines = self.run_recmap("info", "a.rmx").out.decode().splitlines()
         self.assertIn("             score, float, 4 null", lines)
@@ -201,13 +201,13 @@ class Annotated(Nulls):
         note = f"recmap: column 's' is null for {nulls} of 10 records\n" if nulls else ""
         self.check("annotate", "a.rmx", "--column", f"s=s.{name}", *words, err=DONE + note)
 
-    def test_csv(self):
+    def test_empty_fields_of_csv_are_nulls(self):
         self.annotate("csv", "id,s\nid-1,3\nid-2,\nid-5,-7\n", 8)
         self.where("s is not null", [1, 5])
         self.where("s <= 3", [1, 5])
         self.assertEqual(self.columns(), {"s": ("int64", 8)})
 
-    def test_json(self):
+    def test_nulls_of_json_are_nulls(self):
         self.annotate("jsonl", '{"id": "id-1", "s": "x"}\n{"id": "id-2", "s": null}\n', 9)
         self.where("s is null", [0, *range(2, COUNT)])
 

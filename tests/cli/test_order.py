@@ -106,7 +106,7 @@ class Orders(CliTest):
                     self.records += parse_tfrecord(file.read())
         self.assertEqual(len(self.records), DIGIT_COUNT)
 
-    def test_sequential(self):
+    def test_the_order_is_sequential_by_default(self):
         self.check("order", "d.rmx", out=lines(range(DIGIT_COUNT)))
         self.check("order", "d.rmx", "--from", "5", "--count", "3", out="5\n6\n7\n")
         self.check("order", "d.rmx", "--from", str(DIGIT_COUNT), out="")
@@ -132,7 +132,7 @@ class Orders(CliTest):
                     out=lines(numbers),
                 )
 
-    def test_every_format(self):
+    def test_every_format_follows_the_order(self):
         numbers = Shuffle(DIGIT_COUNT, 7, 1).numbers()
         shuffled = [self.records[i] for i in numbers]
         order = ["d.rmx", "--shuffle", "--seed", "7", "--epoch", "1"]
@@ -151,7 +151,7 @@ class Orders(CliTest):
             [f"digit-{number:05}" for number in numbers],
         )
 
-    def test_resumed_anywhere(self):
+    def test_an_order_resumes_at_any_position(self):
         for order in ([], ["--shuffle"], ["--shuffle", "--seed=3", "--epoch=2"]):
             for form in ("raw", "tfrecord", "number"):
                 words = ["cat", "d.rmx", *order, "--format", form]
@@ -263,7 +263,7 @@ class SmallOrders(CliTest):
                     out=lines(Shuffle(n, 7, epoch).numbers()),
                 )
 
-    def test_the_vectors(self):
+    def test_orders_match_the_vectors(self):
         """docs/formats/vectors holds whole epochs of 300 records with seed 7."""
         with open(
             os.path.join(ROOT, "docs", "formats", "vectors", "order-kinds.txt"), encoding="ascii"
@@ -279,7 +279,7 @@ class SmallOrders(CliTest):
                 "order", "a.rmx", "--shuffle", "--seed=7", f"--epoch={epoch}", out=lines(numbers)
             )
 
-    def test_no_records(self):
+    def test_orders_of_no_records_are_empty(self):
         self.write("a", b"")
         self.index("a", err=no_records("a.rmx"))
         for words in (
@@ -399,7 +399,7 @@ class WrongOrders(CliTest):
                 what=("--position-of can only be combined with --shuffle, --seed and --epoch"),
             )
 
-    def test_values(self):
+    def test_impossible_values_are_refused(self):
         self.check_both(
             "--rank=2",
             "--world-size=2",

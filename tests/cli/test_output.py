@@ -41,7 +41,7 @@ class Formats(CliTest):
                 self.assertEqual(os.stat(self.path(output)).st_mode & 0o007, 0, command)
             os.unlink(self.path("new"))
 
-    def test_json(self):
+    def test_json_has_numbers_and_features(self):
         lines = self.run_recmap("cat", "a.rmx", "--format", "json").out.decode().splitlines()
         documents = [json.loads(line) for line in lines]
         self.assertEqual(len(documents), 8)
@@ -207,7 +207,7 @@ class OutputFiles(CliTest):
         self.write("a", tfrecord(EXAMPLES))
         self.index("a")
 
-    def test_every_format(self):
+    def test_every_format_goes_to_a_file_or_a_pipe(self):
         for form in ("raw", "tfrecord", "json", "number"):
             for words in (["cat", "a.rmx"], ["get", "a.rmx", "1", "0"]):
                 expected = self.run_recmap(*words, "--format", form).out
@@ -215,7 +215,7 @@ class OutputFiles(CliTest):
                 self.assertEqual(self.read("out"), expected)
                 self.assertEqual(self.files(), ["a", "a.rmx", "out"])
 
-    def test_rights(self):
+    def test_new_files_have_the_usual_rights(self):
         self.check("cat", "a.rmx", "-o", "new", umask=0o027)
         self.assertEqual(os.stat(self.path("new")).st_mode & 0o777, 0o640)
         os.chmod(self.path("new"), 0o600)
@@ -347,7 +347,7 @@ class OutputFiles(CliTest):
         self.assertEqual(stopped.wait(timeout=120), 0)
         self.assertEqual(self.files(), sorted([*files, "out"]))
 
-    def test_failures(self):
+    def test_failures_are_explained(self):
         advice = "  check the path, its permissions and the state of the device\n"
         self.check(
             "cat",

@@ -29,14 +29,14 @@ class Digits(CliTest):
         what = self.index("--id", "id", "--lift", "label", "digits-*.tfrecord")
         self.assertEqual(what, "digits.rmx: 1797 records in 4 shards, 244 kB")
 
-    def test_all_records(self):
+    def test_cat_prints_all_records(self):
         self.assertEqual(self.payloads("digits.rmx"), self.records)
         self.check("cat", "digits.rmx", out=b"".join(self.records))
         for access in ("map", "read", "direct", "auto"):
             self.check("cat", "digits.rmx", "--access", access, out=b"".join(self.records))
         self.check("cat", "digits.rmx", "--check", "header", out=b"".join(self.records))
 
-    def test_some_records(self):
+    def test_get_prints_some_records(self):
         self.check(
             "get",
             "digits.rmx",
@@ -94,7 +94,7 @@ class Digits(CliTest):
         for command in ["info"], ["order"], ["export", "--to", "idx", "-o", "text"]:
             self.assertEqual(self.run_recmap(*command, index).status, 0, command)
 
-    def test_find(self):
+    def test_find_prints_ids_and_numbers(self):
         self.check(
             "find",
             "digits.rmx",
@@ -115,7 +115,7 @@ class Digits(CliTest):
         document = json.loads(self.run_recmap("info", "--json", "--shards", "digits.rmx").out)
         self.assertEqual([shard["path"] for shard in document["shard_table"]], self.names)
 
-    def test_info(self):
+    def test_info_describes_the_index(self):
         document = json.loads(self.run_recmap("info", "--json", "digits.rmx").out)
         size = document["index_bytes"]
         bar = "   shard  first record       records           bytes  path\n"
@@ -136,7 +136,7 @@ class Digits(CliTest):
         self.check("info", "digits.rmx", out=text)
         self.check("info", "digits.rmx", "--shards", out=text + "\n" + bar + rows)
 
-    def test_schema(self):
+    def test_schema_describes_the_features(self):
         one = {
             "share": 1,
             "min_length": 1,
@@ -177,7 +177,7 @@ class Digits(CliTest):
             ),
         )
 
-    def test_json(self):
+    def test_json_has_one_line_a_record(self):
         out = self.run_recmap("cat", "digits.rmx", "--format", "json").out
         lines = out.decode().split("\n")
         self.assertEqual(lines.pop(), "")
@@ -294,7 +294,7 @@ class Named(CliTest):
         self.write("empty", b"")
         self.check("get", "a.rmx", "--from", "empty")
 
-    def test_wrong_lines(self):
+    def test_wrong_lines_are_named(self):
         advice = (
             "  write one record number, or one range such as 5:20, on each line; lines of ids "
             "need --by id\n"
@@ -340,7 +340,7 @@ class Named(CliTest):
             "  check the path, its permissions and the state of the device\n",
         )
 
-    def test_ids(self):
+    def test_ids_name_records(self):
         self.check("get", "a.rmx", "--by", "id", "id-3", "id-0", out=EXAMPLES[3] + EXAMPLES[0])
         self.check(
             "get",
@@ -370,7 +370,7 @@ class Named(CliTest):
         self.index("b.tfrecord", "--id", "n")
         self.check("get", "b.rmx", "--by=id", "--format=number", "7", "--", "-8", out="0\n2\n1\n")
 
-    def test_features(self):
+    def test_a_feature_is_printed_raw(self):
         self.check("get", "a.rmx", "3", "--feature", "image", out=bytes([3, 255]) * 30)
         self.check("get", "a.rmx", "0:3", "--feature", "label", out="0\n1\n2\n")
         self.check(
@@ -402,7 +402,7 @@ class Named(CliTest):
         self.check("get", "b.rmx", "0", "--feature", "t", out="1 2 3\n")
         self.check("get", "b.rmx", "1", "--feature", "x", out="0.1 1e-30 16777216 inf\n")
 
-    def test_missing_features(self):
+    def test_missing_features_are_explained(self):
         def err(name, advice):
             return (
                 f"recmap: a.rmx: record 2: the record has no feature '{name}'\n  {advice}"

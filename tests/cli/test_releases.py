@@ -86,19 +86,19 @@ class Releases(CliTest):
             total = sum(i % 7 for i in range(600))
             self.assertEqual(sum(int(count) for _, _, count in elements), total // 10 * 10)
 
-    def test_nulls(self):
+    def test_nulls_of_old_indexes_are_read(self):
         for index in self.each("nulls"):
             self.check_records(index, records(has_gaps=True))
             self.where(index, "score is null", range(0, 600, 3))
             self.where(index, "lang == 'fr'", range(3, 600, 4))
 
-    def test_annotations(self):
+    def test_annotations_of_old_indexes_are_read(self):
         for index in self.each("annotated"):
             self.check_records(index, records()[:500])
             self.where(index, "mark == 'mark 3'", [i for i in range(0, 500, 2) if i % 5 == 3])
             self.where(index, "mark is null", range(1, 500, 2))
 
-    def test_compressed_shards(self):
+    def test_old_indexes_of_compressed_shards_are_read(self):
         for index in self.each("zipped"):
             due = long_lines()
             written = self.run_recmap("cat", "--format", "raw", index).out
@@ -107,11 +107,11 @@ class Releases(CliTest):
             self.assertTrue(last == due[9])
             self.check("verify", index, out=f"{index}: 10 of 10 records are good\n")
 
-    def test_damage(self):
+    def test_damage_of_old_indexes_is_read(self):
         for index in self.each("damaged"):
             self.check_records(index, records()[1:], "; 1 damaged place in the index")
 
-    def test_framings(self):
+    def test_framings_of_old_indexes_are_read(self):
         for index in self.each("lines"):
             self.check_records(index, [b"line %d" % i for i in range(100)])
             self.check_records("fixed.rmx", [b"%03d." % i for i in range(100)])

@@ -21,7 +21,7 @@ class Renamed(CliTest):
         lines = done.err.decode().splitlines(keepends=True)
         return done.out, [line for line in lines if "old name" in line]
 
-    def test_options(self):
+    def test_old_options_still_work(self):
         shares = ["--rank", "1", "--batch-size", "4"]
         for words, old, now in (
             (
@@ -47,13 +47,13 @@ class Renamed(CliTest):
             old = {"on-corrupt", "on", "missing", "world", "batch"}
             self.assertEqual(old & set(self.options(command)), set(), command)
 
-    def test_values(self):
+    def test_old_values_still_work(self):
         words = ["index", "a", "-o", "b.rmx", "--on-bad-record", "raise"]
         self.assertEqual(self.noted(*words)[1], [NOTE.format("raise", "error")])
         words = ["get", "a.rmx", "0", "--access", "pread"]
         self.assertEqual(self.noted(*words)[1], [NOTE.format("pread", "read")])
 
-    def test_columns(self):
+    def test_columns_of_old_names_are_kept(self):
         with open(self.path("q.csv"), "w") as file:
             file.write("id,q\ni1,5\n")
         words = ["annotate", "a.rmx", "--column", "q=q.csv", "--on", "id", "--missing", "null"]

@@ -28,12 +28,12 @@ class Rows(CliTest):
     def order(self, *words, **result):
         self.check("order", "a.rmx", *words, **result)
 
-    def test_each_kind(self):
+    def test_each_kind_prints_its_rows(self):
         self.order(*CHUNKED, out="".join(ROWS))
         self.order("--packed=8", "--seed=7", "--epoch=1", out="3:0:6\n0:0:5 2:0:3\n")
         self.order(*WINDOWS, out="0:1:4\n0:0:3\n3:1:4\n2:0:3\n3:0:3\n")
 
-    def test_each_option(self):
+    def test_each_option_changes_the_rows(self):
         stored = ["--chunked=6", "--documents=stored", "--seed=1"]
         rows = ["0:0:5 2:0:1\n", "2:1:2 3:0:4\n", "3:4:2\n"]
         for tail, count in (("drop", 2), ("pad", 3)):
@@ -50,7 +50,7 @@ class Rows(CliTest):
         result = self.run_recmap("order", "a.rmx", "--packed=8", "--group=1")
         self.assertEqual(len(result.out.splitlines()), 3)
 
-    def test_json(self):
+    def test_json_lists_the_pieces(self):
         lines = [
             '{"position": 0, "row": 2, "pieces": [[3, 2, 5, 0]]}\n',
             '{"position": 1, "row": 3, "pieces": [[3, 6, 1, 0], [2, 0, 4, 1]]}\n',
@@ -73,7 +73,7 @@ class Rows(CliTest):
         self.order(*CHUNKED, *last, "drop", out=ROWS[2])
         self.order(*CHUNKED, *last, "pad", out=ROWS[2] + ROWS[0])
 
-    def test_description(self):
+    def test_the_description_is_printed(self):
         self.order(*CHUNKED, "--describe", out=DESCRIPTION)
         self.order("--describe", out='{"kind":"sequential","n":4}\n')
         self.order(
@@ -119,7 +119,7 @@ class Rows(CliTest):
             ),
         )
 
-    def test_no_rows(self):
+    def test_orders_without_rows_are_refused(self):
         for kind, size in ("windows", 7), ("chunked", 15):
             message = (
                 f"recmap: a.rmx: the order has no rows: the elements fill no row of {size}; "
@@ -184,7 +184,7 @@ class WrongRows(CliTest):
             what=("--position-of can only be combined with --shuffle, --seed and --epoch"),
         )
 
-    def test_values(self):
+    def test_impossible_values_are_refused(self):
         self.wrong("--chunked=x", what="--chunked must be a whole number, not 'x'")
         self.wrong("--packed=1", "--group=65537", what="--group must be at most 65536, not 65537")
         self.wrong(
@@ -205,7 +205,7 @@ class WrongRows(CliTest):
             )
         self.wrong("--windows=2", "--pad=1,x", what="--pad must be a whole number, not 'x'")
 
-    def test_impossible_orders(self):
+    def test_impossible_orders_are_refused(self):
         for words, message in (
             (["--chunked=0"], "size"),
             (["--chunked=2", "--overlap=2"], "overlap"),

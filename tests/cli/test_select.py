@@ -28,7 +28,7 @@ class Selected(CliTest):
 
 
 class Select(Selected):
-    def test_expressions(self):
+    def test_expressions_select_as_in_python(self):
         for expression, holds in (
             ("label == 3", lambda row: row["label"] == 3),
             (
@@ -57,7 +57,7 @@ class Select(Selected):
             self.check("cat", "b.rmv", "--format", "number", out=lines)
             self.check("cat", "b.rmv", out=b"".join(RECORDS[i] for i in expected))
 
-    def test_errors(self):
+    def test_wrong_usage_is_explained(self):
         advice = (
             "  write comparisons of columns with values, such as `label == 3 and lang in ('de', "
             "'fr')`; `columns['a/b']` is a column whose name is not a Python name\n"
@@ -184,7 +184,7 @@ class Select(Selected):
         )
         self.assertEqual(self.numbers("late.rmv"), [28, 33, 38])
 
-    def test_verify(self):
+    def test_a_selection_is_verified(self):
         self.run_recmap("select", "a.rmx", "--where", "label == 3", "-o", "threes.rmv")
         self.check("verify", "threes.rmv", out="threes.rmv: 8 of 8 records are good\n")
         self.check(
@@ -233,7 +233,7 @@ class Select(Selected):
                 ),
             )
 
-    def test_places(self):
+    def test_a_selection_finds_its_index(self):
         os.mkdir(self.path("below"))
         self.run_recmap("select", "a.rmx", "--where", "label == 3", "-o", "below/threes.rmv")
         self.assertEqual(self.numbers("below/threes.rmv"), self.numbers("a.rmx")[3::5])
@@ -245,7 +245,7 @@ class Select(Selected):
         self.assertEqual((result.status, result.out), (4, b""), result)
         self.assertIn(b"a.rmx", result.err)
 
-    def test_damaged_selections(self):
+    def test_damaged_selections_are_refused(self):
         self.run_recmap("select", "a.rmx", "--where", "label == 3", "-o", "threes.rmv")
         good = self.read("threes.rmv")
         advice = "  write the selection again with `recmap select`\n"
@@ -382,7 +382,7 @@ class Outputs(Selected):
 
 
 class Sample(Selected):
-    def test_samples(self):
+    def test_samples_depend_on_the_seed_alone(self):
         first = self.run_recmap("sample", "a.rmx", "10", "--seed", "7", "--format", "number").out
         numbers = [int(line) for line in first.split()]
         self.assertEqual(len(set(numbers)), 10)
@@ -433,7 +433,7 @@ class Sample(Selected):
             out="".join(f"{i}\n" for i in range(3, 40, 5)),
         )
 
-    def test_wrong_usage(self):
+    def test_wrong_usage_is_explained(self):
         self.check(
             "sample",
             "a.rmx",
@@ -523,7 +523,7 @@ class Split(Selected):
         )
         self.assertFalse(os.path.exists(self.path("missing")))
 
-    def test_wrong_usage(self):
+    def test_wrong_usage_is_explained(self):
         for words, what in (
             (["a.rmx"], "no parts given, such as train=0.9 validation=0.1"),
             (["a.rmx", "train"], "'train' is not NAME=SHARE"),
@@ -567,7 +567,7 @@ class Duplicates(CliTest):
         self.check("duplicates", "b.rmv", "--by", "text", out="3\t1\n")
         self.check("duplicates", "b.rmv")
 
-    def test_ids(self):
+    def test_duplicate_ids_are_listed(self):
         self.write("b.tfrecord", tfrecord(self.records[:6]))
         self.index("--id", "id", "b.tfrecord")
         self.check("duplicates", "b.rmx", "--by", "id", out="2\t0\n3\t0\n5\t1\n")
@@ -582,7 +582,7 @@ class Duplicates(CliTest):
         )
         self.check("cat", "c.rmv", "--format", "number", out="0\n1\n4\n")
 
-    def test_errors(self):
+    def test_wrong_usage_is_explained(self):
         self.index("a.tfrecord")
         self.check(
             "duplicates",

@@ -60,6 +60,6 @@ class Sets(CliTest):
         what = self.index("--append", "a-2.gz", "a-3.gz")
         self.assertTrue(what.startswith("a.rmx: 3 records in 3 shards"), what)
 
-    def test_wrong_choices(self):
+    def test_wrong_choices_are_refused(self):
         for wrong in ("--sets", "both"), ("--split", ""), ("--split", "a/b"):
             self.assertEqual(self.run_recmap("index", *wrong, "d").status, 2)

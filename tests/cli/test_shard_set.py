@@ -208,7 +208,7 @@ class ShardSets(CliTest):
         self.index("-o", "s.rmx", "s.tfrecord", lost="--id id --lift n")
         self.assertEqual([column["name"] for column in self.info("s.rmx")["columns"]], ["@length"])
 
-    def test_one_file(self):
+    def test_one_output_file_keeps_the_columns(self):
         self.annotated()
         message = "recmap: b.rmx: 3 records in 1 shard\n"
         self.check("cat", "a.rmx", "--where", "rank > 6", "-o", "b.tfrecord", err=message)
@@ -229,7 +229,7 @@ class ShardSets(CliTest):
         self.assertEqual(self.read("raw.tfrecord"), b"ab")
         self.assertNotIn("raw.rmx", self.files())
 
-    def test_get(self):
+    def test_get_writes_sets(self):
         self.annotated()
         names = [["7", "2:4"], ["2"], ["9", "0"], ["5:5"]]
         expected = [[b"h", b"c", b"d"], [b"c"], [b"j", b"a"], []]
@@ -253,7 +253,7 @@ class ShardSets(CliTest):
             what="-o NAME@N writes TFRecord files: use --format tfrecord, or none",
         )
 
-    def test_sample(self):
+    def test_sample_writes_sets(self):
         self.annotated()
         self.run_recmap("sample", "a.rmx", "4", "--seed=1", "-o", "s.rmv")
         expected = self.run_recmap("cat", "s.rmv").out
@@ -357,7 +357,7 @@ class ShardSets(CliTest):
             self.assertEqual(self.files(), ["a.rmx", "a.tfrecord"])
             self.assertEqual(process.returncode, -signal.SIGINT)
 
-    def test_compressed_shards(self):
+    def test_compressed_sets_are_written(self):
         self.digits()
         order = ["--shuffle", "--seed", "7"]
         due = self.run_recmap("cat", "d.rmx", *order).out

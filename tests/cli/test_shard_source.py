@@ -26,7 +26,7 @@ class ShardSources(CliTest):
         self.assertEqual((result.status, result.err.decode()), (0, err))
         return len(result.out.splitlines())
 
-    def test_all_forms(self):
+    def test_shards_are_named_in_all_forms(self):
         for source in ("d", "d/", "d/*.tfrecord", "d/digits@4.tfrecord", "@list"):
             self.write("list", "".join(f"d/{name}\n" for name in NAMES).encode())
             with self.subTest(source):
@@ -50,7 +50,7 @@ class ShardSources(CliTest):
         self.check("find", "d", "digit-00042", out="digit-00042\t42\n")
         self.assertLess(self.numbers("d", "--where", "label == 3"), 1797)
 
-    def test_commands(self):
+    def test_commands_take_shards_for_an_index(self):
         index = "d/digits.rmx"
         for words in (
             ["schema"],
@@ -88,7 +88,7 @@ class ShardSources(CliTest):
         self.assertEqual(self.numbers("d/a.tfrecord"), count)
         self.assertIn(b"ids          id", self.run_recmap("info", "d/a.rmx").out)
 
-    def test_following_shards(self):
+    def test_new_shards_are_appended(self):
         for i in range(2):
             self.write(f"d/x/part-{i}", tfrecord([b"a", b"b"]))
         self.assertEqual(self.numbers("d/x", err=INDEXED.format("d/x/part.rmx", 4)), 4)
@@ -268,7 +268,7 @@ class ShardSources(CliTest):
         words = ["cat", "x", "--framing", os.environ["RECMAP_PLUGIN"]]
         self.check(*words, out=b"".join(payloads), err=INDEXED.format("x/a.rmx", 20))
 
-    def test_urls(self):
+    def test_urls_name_shards(self):
         """Also presigned ones. The index is in the current folder, and has no secrets."""
         shutil.move(self.path("d"), self.path("served/train"))
         server = start_store(self)
@@ -299,7 +299,7 @@ class ShardSources(CliTest):
         self.check("get", "@list", "1790", out=due)
         self.assertNotIn(b"HIDDEN", self.read("digits.rmx"))
 
-    def test_several_sets(self):
+    def test_several_sets_are_refused(self):
         """The advice names no option that the command lacks."""
         for name in ("train", "test"):
             shutil.copy(self.path(f"d/{NAMES[0]}"), self.path(f"d/{name}-0.tfrecord"))
@@ -324,7 +324,7 @@ class ShardSources(CliTest):
         )
         self.numbers(f"d/{NAMES[0]}", err=INDEXED.format(f"d/{NAMES[0][:-9]}.rmx", 449))
 
-    def test_text_indexes(self):
+    def test_text_indexes_are_exported_for_shards(self):
         self.run_recmap("export", "--to", "idx", "d")
         self.assertEqual(len(self.read(f"d/{NAMES[3]}.idx").splitlines()), 450)
         self.check("info", "d", out=self.run_recmap("info", "d/digits.rmx").out)  # no shards

@@ -73,7 +73,7 @@ def pairs(count, draw):
 
 
 class Changes(ChangesTest):
-    def test_changes(self):
+    def test_changed_archives_are_stale_or_damaged(self):
         for count in (self.SAMPLED, self.SEVERAL):
             data = archive(pairs(count, random.Random(4)))
             frames = samples(data)
@@ -82,7 +82,7 @@ class Changes(ChangesTest):
 
 
 class Samples(FramingTest):
-    def test_three_formats(self):
+    def test_three_formats_of_archives_are_read(self):
         long, umlauts = "folder.with.dots/" * 12, "\u00fc" * 40
         odd = {
             "ustar": ["d" * 90 + "/" + "n" * 60 + ".a", "d" * 90 + "/" + "n" * 60 + ".b"],
@@ -183,7 +183,7 @@ class Samples(FramingTest):
         self.write("b.tar", extra)
         self.check_records("tar", samples(bytes(data)) + samples(extra), "a.tar", "b.tar")
 
-    def test_ends(self):
+    def test_archives_without_an_end_warn(self):
         data = archive(pairs(5, random.Random(3)))
         end, due = end_of(data), samples(data)
         at = end - len(due[-1])
@@ -246,7 +246,7 @@ class Samples(FramingTest):
             err="recmap: 1 damaged place skipped, 518 bytes; 'recmap info a.rmx' lists them\n",
         )
 
-    def test_compressed(self):
+    def test_compressed_archives_are_read(self):
         data = archive(pairs(1000, random.Random(4)), tarfile.PAX_FORMAT)
         due = samples(data)
         self.write("a.tar.gz", gzip.compress(data, 1))
@@ -365,7 +365,7 @@ class Damage(CliTest):
         resum(data, at)
         return bytes(data)
 
-    def test_hostile_headers(self):
+    def test_hostile_headers_are_refused(self):
         inside, at = self.header(20)
         left, where = len(self.data) - at - BLOCK, f" (member at byte {inside} of it)"
         cut = "the archive ends in a member of {} bytes, after {}" + CUT + where
@@ -415,7 +415,7 @@ class Damage(CliTest):
                 at=0,
             )
 
-    def test_cut(self):
+    def test_a_cut_archive_loses_its_last_sample(self):
         at, good, size = 0, 0, 0
         while good < 20 or size < 2:
             at += len(self.due[good])

@@ -63,7 +63,7 @@ class Terminal(CliTest):
         )
         self.index("a")
 
-    def test_a_preview(self):
+    def test_a_terminal_gets_a_preview(self):
         self.assertEqual(
             self.on_terminal("get", "a.rmx", "0", NO_COLOR="1"),
             (
@@ -127,7 +127,7 @@ class Terminal(CliTest):
         self.assertEqual(shown[1], "  the record is not a tf.Example, but a gzip stream")
         self.assertTrue(shown[2].startswith("  0000  1f 8b"))
 
-    def test_colour(self):
+    def test_colour_depends_on_the_terminal(self):
         coloured = self.on_terminal("get", "a.rmx", "0", NO_COLOR="")
         plain = self.on_terminal("get", "a.rmx", "0", NO_COLOR="1")
         self.assertIn("\x1b[1mrecord 0\x1b[0m,", coloured)
@@ -194,7 +194,7 @@ class Terminal(CliTest):
             self.assertIn(shown, done.err.decode(), words)
             self.assertFalse(set(hidden) & set((done.out + done.err).decode()), words)
 
-    def test_progress(self):
+    def test_progress_is_shown_on_terminals(self):
         record = frame(example(id="x", label=1))
         self.write("big", record * (64 * 1024 * 1024 // len(record)))
         bar = r"\[#*-*\] +\d+ %  [\d.]+ \w?B of [\d.]+ \w?B  [\d.]+ \w?B/s  [\d.?]+( \w+)? left"

@@ -23,7 +23,7 @@ class TextIndexes(CliTest):
     def names(self, shards=3):
         return [f"t-{i}.tfrecord" for i in range(shards)]
 
-    def test_export(self):
+    def test_text_indexes_are_exported(self):
         self.make()
         for _ in "made", "there":
             self.check(

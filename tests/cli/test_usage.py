@@ -226,7 +226,7 @@ class Help(CliTest):
                 self.assertTrue(result.out.startswith(f"usage: recmap {command} ".encode()))
                 self.assertLessEqual(max(map(len, result.out.splitlines())), 95)
 
-    def test_the_version(self):
+    def test_the_version_matches_the_header(self):
         with open(os.path.join(ROOT, "include", "recmap", "status.h"), encoding="ascii") as file:
             header = file.read()
         version = re.search(r'RECMAP_VERSION "([^"]+)"', header)[1]
@@ -320,7 +320,7 @@ class WrongUsage(CliTest):
         )
         self.check("a\n\x1b[1m", err=f"recmap: unknown command 'a\\n\\x1b[1m'\n{advice}", status=2)
 
-    def test_of_options(self):
+    def test_unknown_options_are_refused(self):
         for command in COMMANDS:
             self.check_wrong(command, "a.rmx", "--nonsense", what="unknown option '--nonsense'")
             self.check_wrong(command, "-x", what="unknown option '-x'")
@@ -343,7 +343,7 @@ class WrongUsage(CliTest):
                 what=(f"unknown option '{word}' (write -- before operands that begin with a dash)"),
             )
 
-    def test_of_operands(self):
+    def test_wrong_numbers_of_operands_are_refused(self):
         for command in (*READERS, "info", "select", "split", "annotate", "verify"):
             self.check_wrong(command, what="no index given")
         for command in (
@@ -419,7 +419,7 @@ class WrongUsage(CliTest):
         )
         self.assertEqual(self.files(), ["a.rmx", "a.tfrecord"])
 
-    def test_of_numbers(self):
+    def test_malformed_numbers_are_refused(self):
         self.check_wrong("get", "a.rmx", "", what="NUMBER must be a whole number, not ''")
         for text in ("x", "1x", " 1", "+1", "1.0", "0x1", "1,000", "-1"):
             self.check(
@@ -551,7 +551,7 @@ class Streams(CliTest):
             else:
                 self.assertEqual((result.status, result.err), (-13, b""))
 
-    def test_closed_streams(self):
+    def test_closed_streams_do_no_harm(self):
         def close():
             for fd in range(3):
                 os.close(fd)

@@ -179,7 +179,7 @@ static const char *run_cut(void *context, size_t number) {
     return wrong;
 }
 
-static void test_shard_cut(void **state) {
+static void test_cut_shards_give_errors_or_right_bytes(void **state) {
     (void)state;
     size_t count = (size_t)ACCESSES * POSITIONS * MOMENTS * CUT_PLACES;
     size_t failed = cases_run("shard cut", count, 1, run_cut, NULL);
@@ -369,7 +369,7 @@ static const char *run_harm(void *context, size_t number) {
     return case_says("harm %d%s: %s", (int)harm, options.index_in_memory ? " in memory" : "", kept);
 }
 
-static void test_index_harmed(void **state) {
+static void test_harmed_indexes_give_errors_or_right_records(void **state) {
     (void)state;
     test_seed();
     size_t count = (size_t)HARMS * 4 * (test_is_long() ? 200 : 10);
@@ -535,8 +535,8 @@ static int leave(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shard_cut),
-        cmocka_unit_test(test_index_harmed),
+        cmocka_unit_test(test_cut_shards_give_errors_or_right_bytes),
+        cmocka_unit_test(test_harmed_indexes_give_errors_or_right_records),
         cmocka_unit_test(test_index_harmed_while_opening),
         cmocka_unit_test(test_guard_passes_on),
     };

@@ -195,7 +195,7 @@ static const char *run_case(void *context, size_t number) {
                      text);
 }
 
-static void test_memory(void **state) {
+static void test_failed_allocations_are_reported(void **state) {
     (void)state;
     struct call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE)};
     struct session session;
@@ -237,7 +237,7 @@ static void test_steady_state_allocates_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_failed_allocations_are_reported),
         cmocka_unit_test(test_steady_state_allocates_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,7 +134,7 @@ static void fill_all(const char *name, struct space space) {
     assert_int_equal(failed, 0);
 }
 
-static void test_full_disk(void **state) {
+static void test_a_full_disk_keeps_the_old_index(void **state) {
     (void)state;
     if (!can_mount()) {
         print_message("skipped: mounting is not permitted\n");
@@ -191,7 +191,7 @@ static int leave(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_a_full_disk_keeps_the_old_index),
         cmocka_unit_test(test_limit_of_file_size),
     };
     return cmocka_run_group_tests(tests, enter, leave);

@@ -209,7 +209,7 @@ static const char *kill_at_random(void *context, size_t number) {
     return check_after(false);
 }
 
-static void test_random_moments(void **state) {
+static void test_killed_builds_keep_the_old_index(void **state) {
     (void)state;
     struct timespec before, after;
     clock_gettime(CLOCK_MONOTONIC, &before);
@@ -241,7 +241,7 @@ int main(void) {
         cmocka_unit_test(test_every_call_of_a_build),
         cmocka_unit_test(test_every_call_of_an_append),
         cmocka_unit_test(test_every_call_of_a_writer),
-        cmocka_unit_test(test_random_moments),
+        cmocka_unit_test(test_killed_builds_keep_the_old_index),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }

@@ -189,7 +189,7 @@ static void run_sweep(const char *name, struct sweep swept) {
     assert_int_equal(cases_run(name, 2 * count, test_is_long() ? 1 : 3, run_case, &swept), 0);
 }
 
-static void test_memory(void **state) {
+static void test_loaders_survive_failed_allocations(void **state) {
     (void)state;
     unsigned kinds = CALL_BIT(CALL_ALLOCATE);
     run_sweep("loader, memory, map",
@@ -200,7 +200,7 @@ static void test_memory(void **state) {
               (struct sweep){RECMAP_ACCESS_DIRECT, kinds, ENOMEM, RECMAP_NO_MEMORY});
 }
 
-static void test_reads(void **state) {
+static void test_loaders_survive_failed_reads(void **state) {
     (void)state;
     run_sweep("loader, reads",
               (struct sweep){RECMAP_ACCESS_READ, CALL_BIT(CALL_READ), EIO, RECMAP_IO});
@@ -220,8 +220,8 @@ static int leave(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_reads),
+        cmocka_unit_test(test_loaders_survive_failed_allocations),
+        cmocka_unit_test(test_loaders_survive_failed_reads),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }

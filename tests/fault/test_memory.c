@@ -427,7 +427,7 @@ static void run_sweep(const char *name, const recmap_dataset_options *reading) {
     assert_int_equal(cases_run(name, 2 * sweep.count, step_between_cases(), run_case, &sweep), 0);
 }
 
-static void test_mapped(void **state) {
+static void test_mapped_access_reports_failed_allocations(void **state) {
     (void)state;
     recmap_dataset_options reading = RECMAP_DATASET_OPTIONS_INIT;
     run_sweep("memory, map", &reading);
@@ -442,7 +442,7 @@ static void test_read(void **state) {
     run_sweep("memory, pread", &reading);
 }
 
-static void test_mapped_few(void **state) {
+static void test_few_mappings_report_failed_allocations(void **state) {
     (void)state;
     recmap_dataset_options reading = RECMAP_DATASET_OPTIONS_INIT;
     reading.shard_limit = 1;
@@ -466,7 +466,7 @@ static const char *run_threaded(void *context, size_t number) {
     return wrong ? wrong : fixture_check(&data, number % 2, true);
 }
 
-static void test_threads(void **state) {
+static void test_threads_report_failed_allocations(void **state) {
     (void)state;
     if (test_is_sanitized()) {
         print_message("skipped: a sanitizer bears no shortage of memory when a thread starts\n");
@@ -548,10 +548,10 @@ static int leave(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mapped),
+        cmocka_unit_test(test_mapped_access_reports_failed_allocations),
         cmocka_unit_test(test_read),
-        cmocka_unit_test(test_mapped_few),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_few_mappings_report_failed_allocations),
+        cmocka_unit_test(test_threads_report_failed_allocations),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }

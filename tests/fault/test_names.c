@@ -248,7 +248,7 @@ static const char *run_name(void *context, size_t number) {
     return case_says("%s%s: %s", hostile->name, number % 2 ? ", absolute allowed" : "", kept);
 }
 
-static void test_hostile_names(void **state) {
+static void test_hostile_names_stay_in_their_folder(void **state) {
     (void)state;
     assert_int_equal(cases_run("names", NAME_COUNT * 4, 1, run_name, NULL), 0);
 }
@@ -291,7 +291,7 @@ static const char *run_moved(void *context, size_t number) {
     return case_says("%s, shards=%s: %s", moved->name, options.shards, kept);
 }
 
-static void test_moved_names(void **state) {
+static void test_moved_names_are_followed_or_refused(void **state) {
     (void)state;
     assert_int_equal(cases_run("moved names", MOVED_COUNT * 6, 1, run_moved, NULL), 0);
 }
@@ -330,8 +330,8 @@ static void furnish(void) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_hostile_names),
-                                       cmocka_unit_test(test_moved_names)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_hostile_names_stay_in_their_folder),
+                                       cmocka_unit_test(test_moved_names_are_followed_or_refused)};
     fixture_create(&data);
     folder_create(other, sizeof other);
     furnish();

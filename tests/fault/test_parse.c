@@ -184,7 +184,7 @@ static const char *run_case(void *context, size_t number) {
     return wrong ? wrong : holdings_check(&before);
 }
 
-static void test_no_memory(void **state) {
+static void test_parsing_reports_failed_allocations(void **state) {
     (void)state;
     struct run run = {0};
     struct call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE)};
@@ -198,7 +198,7 @@ static void test_no_memory(void **state) {
 }
 
 /* The first two batches make room; after that only exports allocate. */
-static void test_steady_state(void **state) {
+static void test_later_batches_allocate_only_exports(void **state) {
     (void)state;
     struct run run = {0};
     struct call_plan plan = {.kinds = CALL_BIT(CALL_ALLOCATE)};
@@ -224,8 +224,8 @@ static void test_steady_state(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_steady_state),
+        cmocka_unit_test(test_parsing_reports_failed_allocations),
+        cmocka_unit_test(test_later_batches_allocate_only_exports),
     };
     batch_add(&batch,
               "a=i:1,2 d=b:a_text_of_many_bytes v=i:1,2,3,4 t=b:one,two,a_third_of_many_bytes "

@@ -152,7 +152,7 @@ static const char *run_setting(void *context, size_t number) {
     return wrong ? case_says("%s: %s", setting->name, wrong) : NULL;
 }
 
-static void test_rights(void **state) {
+static void test_missing_rights_are_reported(void **state) {
     (void)state;
     if (geteuid()) {
         print_message("skipped: only root can become another user\n");
@@ -346,7 +346,7 @@ static const char *run_move(void *context, size_t number) {
     return moves[number](index);
 }
 
-static void test_moves(void **state) {
+static void test_moved_folders_are_found_or_reported(void **state) {
     (void)state;
     assert_int_equal(cases_run("moves", MOVE_COUNT, 1, run_move, NULL), 0);
 }
@@ -367,8 +367,8 @@ static int leave(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rights),
-        cmocka_unit_test(test_moves),
+        cmocka_unit_test(test_missing_rights_are_reported),
+        cmocka_unit_test(test_moved_folders_are_found_or_reported),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }

@@ -186,7 +186,7 @@ static const char *lose_power(void *context, size_t number) {
     return wrong ? case_says("before event %zu of %zu: %s", cut, event_count, wrong) : NULL;
 }
 
-static void test_power_loss(void **state) {
+static void test_power_loss_leaves_the_old_or_the_new_index(void **state) {
     (void)state;
     size_t ways = SOME_FIRST + (test_is_long() ? 300 : 60);
     struct call_plan plan = {.kinds = CALL_ALL_FILES, .watch = record};
@@ -208,6 +208,7 @@ static void test_power_loss(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_power_loss)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_power_loss_leaves_the_old_or_the_new_index)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,7 @@ static const char *race_builders(void *context, size_t number) {
     return fixture_check(&data, true, true);
 }
 
-static void test_two_builders(void **state) {
+static void test_two_builders_leave_one_whole_index(void **state) {
     (void)state;
     test_seed();
     assert_int_equal(cases_run("races, two builders", test_is_long() ? 1000 : some_rounds(200), 1,
@@ -172,7 +172,7 @@ static const char *build_with_impostor(void *context, size_t number) {
     return file_bytes_equal(&data.old_index, data.index) ? NULL : "the old index was replaced";
 }
 
-static void test_impostor(void **state) {
+static void test_an_impostor_file_is_not_published(void **state) {
     (void)state;
     assert_int_equal(cases_run("races, impostor", 2, 1, build_with_impostor, NULL), 0);
     fixture_reset(&data);
@@ -263,7 +263,7 @@ static const char *race_appenders(void *context, size_t number) {
     return check_both_appended();
 }
 
-static void test_two_appenders(void **state) {
+static void test_two_appenders_take_turns(void **state) {
     (void)state;
     test_seed();
     assert_int_equal(cases_run("races, two appenders", test_is_long() ? 500 : some_rounds(100), 1,
@@ -361,12 +361,12 @@ static int leave(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_builders),
+        cmocka_unit_test(test_two_builders_leave_one_whole_index),
         cmocka_unit_test(test_taken_for_dead),
-        cmocka_unit_test(test_two_appenders),
+        cmocka_unit_test(test_two_appenders_take_turns),
         cmocka_unit_test(test_readers_beside_a_builder),
         cmocka_unit_test(test_one_process_twice),
-        cmocka_unit_test(test_impostor),
+        cmocka_unit_test(test_an_impostor_file_is_not_published),
         cmocka_unit_test(test_lock_file_is_removed),
     };
     return cmocka_run_group_tests(tests, enter, leave);

@@ -195,7 +195,7 @@ static const char *run_wrong(void *context, size_t number) {
                      (int)operation, reason);
 }
 
-static void test_plain(void **state) {
+static void test_wrong_reads_are_detected(void **state) {
     (void)state;
     size_t count = (size_t)OPERATION_COUNT * WRONGNESS_COUNT * PLACES * (test_is_long() ? 30 : 1);
     assert_int_equal(cases_run("wrong reads", count, 1, run_wrong, &plain), 0);
@@ -209,7 +209,7 @@ static void test_compressed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_wrong_reads_are_detected),
         cmocka_unit_test(test_compressed),
     };
     fixture_create(&plain);

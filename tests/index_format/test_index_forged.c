@@ -325,7 +325,7 @@ static int use_in_child(const char *path, uint64_t seed) {
     return WIFEXITED(ended) ? WEXITSTATUS(ended) : -1;
 }
 
-static void test_forged(void **state) {
+static void test_forged_indexes_are_refused_or_read_safely(void **state) {
     (void)state;
     const char *asked = getenv("RECMAP_TEST_SEED");
     uint64_t first = asked ? strtoull(asked, NULL, 0) : 1;
@@ -354,7 +354,8 @@ static void test_forged(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_forged, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(test_forged_indexes_are_refused_or_read_safely,
+                                        folder_enter, folder_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

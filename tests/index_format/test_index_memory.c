@@ -72,7 +72,7 @@ static long measure_open(const char *path, int in_memory) {
     return growth;
 }
 
-static void test_empty_columns(void **state) {
+static void test_empty_columns_take_little_memory(void **state) {
     (void)state;
     forge("forged.rmx");
     for (int in_memory = 0; in_memory < 2; in_memory++) {
@@ -86,7 +86,8 @@ static void test_empty_columns(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_empty_columns, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(test_empty_columns_take_little_memory, folder_enter,
+                                        folder_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -512,7 +512,7 @@ static uint64_t number_of(const char *name, uint64_t otherwise) {
 
 /* The control run: an unchanged index must give every record and no error. Without it, mutations
  * could pass because nothing is ever read. */
-static void test_unchanged(void **state) {
+static void test_unchanged_indexes_give_every_record(void **state) {
     (void)state;
     for (size_t set = 0; set < SAMPLE_SETS; set++) {
         char name[16];
@@ -534,7 +534,7 @@ static void test_unchanged(void **state) {
     }
 }
 
-static void test_mutated(void **state) {
+static void test_mutated_indexes_are_refused_or_read_safely(void **state) {
     (void)state;
     bool is_one = getenv("RECMAP_TEST_SEED") != NULL;
     uint64_t first = number_of("RECMAP_TEST_SEED", number_of("RECMAP_TEST_FIRST", 1));
@@ -580,8 +580,8 @@ static int leave(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unchanged),
-        cmocka_unit_test(test_mutated),
+        cmocka_unit_test(test_unchanged_indexes_give_every_record),
+        cmocka_unit_test(test_mutated_indexes_are_refused_or_read_safely),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }

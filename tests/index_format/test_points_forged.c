@@ -158,7 +158,7 @@ static void try_forged(const struct forged *index, const char *reason, size_t po
     outcomes[result]++;
 }
 
-static void test_unchanged(void **state) {
+static void test_unchanged_points_give_every_record(void **state) {
     (void)state;
     struct forged index = forged_read("sample.rmx");
     assert_int_equal(index.tables[STORE_POINTS].count, SHARDS);
@@ -170,7 +170,7 @@ static void test_unchanged(void **state) {
 }
 
 /* Every bit of every number, some of them in a short run. */
-static void test_every_bit(void **state) {
+static void test_every_flipped_bit_is_harmless(void **state) {
     (void)state;
     struct forged index = forged_read("sample.rmx");
     memset(outcomes, 0, sizeof outcomes);
@@ -187,7 +187,7 @@ static void test_every_bit(void **state) {
     forged_deinit(&index);
 }
 
-static void test_strange_numbers(void **state) {
+static void test_strange_numbers_are_harmless(void **state) {
     (void)state;
     static const uint64_t strange[] = {0, 1, UINT64_MAX, (uint64_t)1 << 63, UINT32_MAX, 32769};
     struct forged index = forged_read("sample.rmx");
@@ -206,7 +206,7 @@ static void test_strange_numbers(void **state) {
     forged_deinit(&index);
 }
 
-static void test_windows(void **state) {
+static void test_forged_windows_are_harmless(void **state) {
     (void)state;
     struct rng random = {3};
     struct forged index = forged_read("sample.rmx");
@@ -225,7 +225,7 @@ static void test_windows(void **state) {
 }
 
 /* What shards say of their points, and values that are not where they belong. */
-static void test_counts(void **state) {
+static void test_forged_counts_are_refused(void **state) {
     (void)state;
     static const uint64_t strange[] = {0, 1, 4096, 4097, UINT64_MAX, (uint64_t)1 << 63};
     for (size_t i = 0; i < sizeof strange / sizeof *strange; i++) {
@@ -259,7 +259,7 @@ static void test_counts(void **state) {
 
 /* The index claims the largest possible image after the last point. Bytes that are not in the file
  * are not returned and take no memory. */
-static void test_endless_image(void **state) {
+static void test_an_endless_image_takes_no_memory(void **state) {
     (void)state;
     struct forged index = forged_read("sample.rmx");
     memset(outcomes, 0, sizeof outcomes);
@@ -274,9 +274,12 @@ static void test_endless_image(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unchanged),       cmocka_unit_test(test_every_bit),
-        cmocka_unit_test(test_strange_numbers), cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_counts),          cmocka_unit_test(test_endless_image),
+        cmocka_unit_test(test_unchanged_points_give_every_record),
+        cmocka_unit_test(test_every_flipped_bit_is_harmless),
+        cmocka_unit_test(test_strange_numbers_are_harmless),
+        cmocka_unit_test(test_forged_windows_are_harmless),
+        cmocka_unit_test(test_forged_counts_are_refused),
+        cmocka_unit_test(test_an_endless_image_takes_no_memory),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }

@@ -48,13 +48,13 @@ def one(ds, feature, rows=range(ROWS), name="x"):
     "dtype",
     ["int64", "int32", "int16", "int8", "uint8", "uint16", "uint32", "uint64", np.int32, int],
 )
-def test_scalars(ds, dtype):
+def test_scalars_have_their_dtype(ds, dtype):
     column = one(ds, recmap.FixedLen((), dtype, key="label"))
     assert column.dtype == np.dtype(dtype) and column.tolist() == list(range(ROWS))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "float64", np.float32, float])
-def test_floats(ds, dtype):
+def test_floats_are_rounded_to_their_dtype(ds, dtype):
     column = one(ds, recmap.FixedLen((), dtype, key="ratio"))
     assert column.dtype == np.dtype("float32" if dtype is float else dtype)
     assert column.tolist() == [i / 8 for i in range(ROWS)]
@@ -68,7 +68,7 @@ def test_bool_and_bfloat16(ds):
         assert (bits.astype(np.uint32) << 16).view(np.float32)[8] == 1.0
 
 
-def test_shapes(ds):
+def test_fixed_lengths_have_their_shape(ds):
     assert one(ds, recmap.FixedLen(2, "int64", key="pair")).shape == (ROWS, 2)
     assert one(ds, recmap.FixedLen((2, 1), "int64", key="pair"))[3].tolist() == [[3], [-3]]
     raw = one(ds, recmap.FixedLen((3, 4), "uint8", key="image", raw=True))
@@ -85,7 +85,7 @@ def test_rows_are_in_the_order_asked_for(ds):
 
 
 @pytest.mark.parametrize("copy", [False, True])
-def test_bytes(ds, copy):
+def test_bytes_are_views_or_copies(ds, copy):
     column = one(ds, recmap.FixedLen((), bytes, key="name", copy=copy))
     assert len(column) == ROWS and column.shape == (ROWS,)
     assert isinstance(column[3], memoryview) and column[3].readonly
@@ -103,7 +103,7 @@ def test_bytes(ds, copy):
             column[wrong]
 
 
-def test_ragged(ds):
+def test_variable_lengths_become_ragged_columns(ds):
     column = one(ds, recmap.VarLen(int, key="words"))
     assert column.tolist() == [list(range(i % 5)) for i in range(ROWS)]
     assert column.offsets.dtype == np.int64 and len(column.offsets) == ROWS + 1
@@ -119,7 +119,7 @@ def test_ragged(ds):
         names["0"]
 
 
-def test_sequences(ds):
+def test_sequences_are_padded(ds):
     feature = recmap.FixedLenSequence(2, "float32", default=-1.0, key="steps")
     batch = ds.parse(range(6), {"x": feature})
     assert batch["x"].shape == (6, 2, 2)
@@ -129,14 +129,14 @@ def test_sequences(ds):
     assert ragged.tolist() == [[], [[0, 1]], [[0, 1], [2, 3]]] * 2
 
 
-def test_nested_ragged(ds):
+def test_nested_partitions_become_nested_columns(ds):
     feature = recmap.Ragged("int64", [recmap.RowSplits("splits")], key="words")
     column = one(ds, feature)
     assert column.tolist()[7] == [[0, 1], []] and isinstance(column.values, recmap.RaggedColumn)
     assert column[7].tolist() == [[0, 1], []]
 
 
-def test_sparse(ds):
+def test_sparse_features_become_coordinates(ds):
     column = one(ds, recmap.Sparse(["ix", "iy"], "iv", float, [3, 4]), range(3))
     assert column.dense_shape == (3, 3, 4) and len(column) == 3
     assert column.indices.tolist() == [[r, x, 2] for r in range(3) for x in (0, 1)]
@@ -286,7 +286,7 @@ def test_tensorflow_features_are_recognised_by_name(ds):
             assert theirs[name].tolist() == same[name].tolist(), name
 
 
-def test_sequence_examples(tmp_path):
+def test_sequence_examples_are_parsed(tmp_path):
     write(
         tmp_path,
         [
@@ -337,7 +337,7 @@ def test_columns_outlive_batch_and_data_set(ds, tmp_path):
     assert pair.tolist() == [[i, -i] for i in range(ROWS)] and bytes(name) == b"name 7"
 
 
-def test_loader_parses(ds):
+def test_a_loader_parses_in_its_threads(ds):
     features = {"label": recmap.FixedLen((), "int64"), "words": recmap.VarLen(int)}
     loader = recmap.Loader(ds, 7, shuffle=True, seed=1, features=features, threads=2)
     kept = list(loader)
@@ -365,7 +365,7 @@ def test_loader_skips_unparsable_records(tmp_path):
     assert np.concatenate([b["a"] for b in loader]).tolist() == [i for i in range(20) if i != 5]
 
 
-def test_dlpack(ds):
+def test_columns_are_exported_by_dlpack(ds):
     batch = ds.parse(range(5), {"pair": recmap.FixedLen(2, "int64"), "words": recmap.VarLen(int)})
     assert np.from_dlpack(batch["pair"]).tolist() == [[i, -i] for i in range(5)]
     tensor, offsets = batch.tensor("pair"), batch.tensor("words", "offsets")
@@ -380,7 +380,7 @@ def test_dlpack(ds):
         ds.parse([0], {"name": recmap.FixedLen((), bytes)}).tensor("name").__dlpack__()
 
 
-def test_arrow(ds, tmp_path):
+def test_columns_are_exported_to_arrow(ds, tmp_path):
     pa = pytest.importorskip("pyarrow")
     write(tmp_path, [record(i) for i in range(ROWS)])
     own = recmap.open(tmp_path / "made-0.tfrecord")

@@ -99,7 +99,7 @@ def test_every_batch_of_a_loader_has_one_shape(ds):
     assert {context["x"].shape for context, _ in loader} == {(8, 6)}
 
 
-def test_bad_lengths(ds):
+def test_lengths_out_of_range_are_refused(ds):
     for wrong in 0, -1:
         with pytest.raises(ValueError, match=r"max_length must (be at least 1|not be negative)"):
             parse(ds, [0], x=recmap.FixedLenSequence((), "int64", max_length=wrong))

@@ -441,7 +441,7 @@ def in_batches(folder, records, size):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_examples(tmp_path, seed):
+def test_examples_agree_with_protobuf(tmp_path, seed):
     r = random.Random(seed)
     for ds, numbers, part in in_batches(tmp_path, [record(r) for _ in range(300)], 100):
         batch = ds.parse(numbers, FEATURES, on_bad_record="collect")
@@ -530,7 +530,7 @@ def sequence_rows(data):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_sequences(tmp_path, seed):
+def test_sequences_agree_with_protobuf(tmp_path, seed):
     r = random.Random(seed)
     for ds, numbers, part in in_batches(tmp_path, [sequence(r) for _ in range(240)], 80):
         batches = ds.parse_sequence(numbers, FEATURES, LISTS, on_bad_record="collect")

@@ -98,7 +98,7 @@ def test_ids_of_several_features(tmp_path):
         recmap.concat([a, without]).find("k")
 
 
-def test_information(parts):
+def test_info_adds_up_the_parts(parts):
     ds = recmap.concat(parts)
     info = ds.info
     assert info["records"] == 100 and info["shards"] == sum(p.info["shards"] for p in parts)
@@ -162,7 +162,7 @@ def test_pickling_closing_and_forking(parts):
         recmap.concat([ds])
 
 
-def test_bad_input(parts):
+def test_wrong_parts_are_refused(parts):
     with pytest.raises(ValueError, match="no data sets to concatenate"):
         recmap.concat([])
     for wrong in [parts[0], "path"], parts[0]:

@@ -17,7 +17,7 @@ def test_records_equal_their_payloads(made, payloads):
 
 
 @pytest.mark.parametrize("i", [0, 3, 5, 7, 101, 2000, 3209, -1, -3210])
-def test_item(made, payloads, i):
+def test_an_item_is_a_readonly_view(made, payloads, i):
     record = made[i]
     assert record.readonly and record.format == "B" and record.ndim == 1
     assert bytes(record) == payloads[i]
@@ -136,7 +136,7 @@ def test_gather_accepts_negative_numbers_and_ranges(twenty):
         (7, TypeError),
     ],
 )
-def test_gather_rejects(twenty, numbers, error):
+def test_gather_refuses_wrong_numbers(twenty, numbers, error):
     with pytest.raises(error):
         twenty[0].gather(numbers)
 
@@ -190,7 +190,7 @@ def test_split_is_even_and_complete(made):
         made.split(0)
 
 
-def test_find(digits):
+def test_ids_are_found(digits):
     assert digits.find("digit-00042") == 42
     assert digits.find(b"digit-00042") == 42
     assert digits.find_all("digit-00042") == [42]
@@ -228,7 +228,7 @@ def test_schema_and_info(digits):
     assert digits.info["fingerprint"] == digits.fingerprint
 
 
-def test_verify(copied_digits):
+def test_verify_reports_damage_and_progress(copied_digits):
     ds = recmap.open(copied_digits)
     calls = []
     assert ds.verify(progress=lambda *call: calls.append(call))["damage"] == []
@@ -262,7 +262,7 @@ def test_corrupt_record_error_has_its_location(tmp_path, payloads):
     assert bytes(recmap.open(path.with_name("made-0.rmx"), check="header")[last]) != b""
 
 
-def test_repr(digits):
+def test_repr_counts_the_records(digits):
     assert "1797 records" in repr(digits)
     assert "5 records of 1797" in repr(digits[:5])
     assert "2 records" in repr(digits.gather([1, 2]))

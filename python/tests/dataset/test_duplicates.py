@@ -24,7 +24,7 @@ def repeated(tmp_path):
         yield ds
 
 
-def test_equal_records(repeated):
+def test_equal_records_are_listed_with_the_first(repeated):
     found = repeated.duplicates()
     assert found.tolist() == [[2, 0], [4, 0]] and found.dtype == np.int64
     assert repeated.duplicates("id").tolist() == [[2, 0], [3, 1], [4, 0]]
@@ -51,7 +51,7 @@ def test_duplicates_of_a_concatenation(repeated):
     assert both.duplicates(by="id").tolist() == [[2, 1], [3, 0]]
 
 
-def test_wrong_arguments(repeated, tmp_path):
+def test_wrong_arguments_are_refused(repeated, tmp_path):
     with pytest.raises(recmap.FeatureError):
         repeated.duplicates("absent")
     with pytest.raises(TypeError, match="by must be a str, not int"):

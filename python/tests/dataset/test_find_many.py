@@ -77,7 +77,7 @@ VIEWS = {
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_views(repeated, name):
+def test_views_give_positions(repeated, name):
     view = repeated.select(VIEWS[name]) if name == "mask" else repeated[VIEWS[name]]
     ids = [*range(-1, 12), 5]
     assert view.find_many(ids).tolist() == expected(view, ids)
@@ -93,13 +93,13 @@ def test_an_id_of_many_records(tmp_path):
     assert ds[[99, 98]].find_many(["same", "other"]).tolist() == [0, -1]
 
 
-def test_no_ids(repeated):
+def test_no_ids_give_no_numbers(repeated):
     assert repeated.find_many([]).shape == (0,)
     assert repeated.find_many(iter([4])).tolist() == [4]
 
 
 @pytest.mark.parametrize("ids", ["digit-00003", b"x", [1.5], [None], np.array([0.5]), 3])
-def test_wrong_types(digits, ids):
+def test_ids_of_wrong_types_are_refused(digits, ids):
     with pytest.raises(TypeError):
         digits.find_many(ids)
 

@@ -31,7 +31,7 @@ def sides(tmp_path):
     return {"image": images, "caption": captions}
 
 
-def test_rows(sides):
+def test_rows_have_one_record_of_each(sides):
     joined = recmap.join(sides)
     assert pairs(joined) == [(0, 3), (1, 0), (3, 1), (4, 0)]
     for row, (image, caption) in zip(joined, pairs(joined), strict=True):
@@ -44,7 +44,7 @@ def test_rows(sides):
 
 
 @pytest.mark.parametrize("missing", ["drop", "null", "error"])
-def test_all_rows(sides, missing):
+def test_complete_joins_keep_record_numbers(sides, missing):
     """Every record of the first data set has a match, so row i has its record i."""
     sides["image"] = sides["image"][[0, 1, 3, 4]]
     joined = recmap.join(sides, missing=missing)
@@ -92,7 +92,7 @@ def test_blocks_of_rows(tmp_path, monkeypatch):
         assert peak < 12 * len(first) + 20_000  # 8 bytes a row are returned
 
 
-def test_missing(sides):
+def test_missing_null_keeps_unmatched_rows(sides):
     joined = recmap.join(sides, missing="null")
     assert pairs(joined) == [(0, 3), (1, 0), (2, -1), (3, 1), (4, 0)]
     assert joined[2]["caption"] is None and joined[2]["image"] is not None
@@ -154,7 +154,7 @@ def test_ids_that_a_callback_read(sides, tmp_path):
             assert 'recmap.index(..., id="FEATURE")' in raised.value.advice
 
 
-def test_wrong_arguments(sides, made):
+def test_wrong_arguments_are_refused(sides, made):
     for wrong in ([sides], {"image": sides["image"]}, {"image": sides["image"], "caption": 3}):
         with pytest.raises(TypeError):
             recmap.join(wrong)

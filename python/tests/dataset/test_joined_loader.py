@@ -35,7 +35,7 @@ def rows_of(batches):
     return found
 
 
-def test_epochs(joined):
+def test_epochs_have_the_rows_of_the_order(joined):
     loader = recmap.JoinedLoader(joined, 8, features=FEATURES, shuffle=True, seed=3)
     order = recmap.Shuffled(COUNT, seed=3)
     assert len(loader) == 13
@@ -105,7 +105,7 @@ def test_states_that_do_not_fit(joined):
     assert (loader.epoch, loader.position) == (0, 16)
 
 
-def test_misuse(joined):
+def test_wrong_arguments_are_refused(joined):
     with pytest.raises(TypeError, match=r"joined must be what recmap\.join returned"):
         recmap.JoinedLoader(joined.views, 8)
     with pytest.raises(ValueError, match=r"on_bad_record must be one of 'error', 'skip', 'subst"):

@@ -6,7 +6,7 @@ import recmap
 from conftest import DIGITS, write
 
 
-def test_columns(digits):
+def test_lifted_columns_have_their_values(digits):
     columns = digits.columns
     assert set(columns) == {"@length", "label"} and len(columns) == 2
     assert columns["label"].dtype == np.int64
@@ -50,7 +50,7 @@ def test_columns_with_all_types(tmp_path):
         (0.5, 2, 2.0),
     ],
 )
-def test_defaults(tmp_path, present, default, value):
+def test_defaults_replace_missing_values(tmp_path, present, default, value):
     write(tmp_path, [{"x": present}, {"y": 1}])
     ds = recmap.open(tmp_path, lift={"x": default})
     assert ds.columns["x"].tolist() == [present, value]
@@ -69,7 +69,7 @@ def test_defaults(tmp_path, present, default, value):
         (b"\xff", ValueError, "'x' must be UTF-8, not b"),
     ],
 )
-def test_bad_defaults(digits, tmp_path, default, kind, message):
+def test_impossible_defaults_are_refused(digits, tmp_path, default, kind, message):
     with pytest.raises(kind, match=message):
         recmap.open(DIGITS, lift={"x": default}, index=tmp_path / "a.rmx")
     with pytest.raises(kind, match=message):

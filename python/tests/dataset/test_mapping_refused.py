@@ -161,7 +161,7 @@ def test_an_index_is_read_into_memory(shim, shards):
     assert "the index is read into memory" in text and "x.rmx" in text
 
 
-def test_text_indexes(shim, shards):
+def test_text_indexes_are_read_without_mapping(shim, shards):
     (shards / "idx").mkdir()
     lines, at = [], 0
     for size in [len(record) + 16 for record in recmap.open(shards / "x.rmx")[:10]]:

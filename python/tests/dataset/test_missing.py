@@ -128,7 +128,7 @@ def test_damaged_records_do_not_hide_a_rare_feature(tmp_path):
         ("zzz", "The records have 'image/encoded', 'label', 'rare', 'tags'"),
     ],
 )
-def test_advice(records, name, advice):
+def test_the_error_names_similar_features(records, name, advice):
     with pytest.raises(recmap.FeatureError) as caught:
         records.parse([0], {name: recmap.VarLen("int64")}, missing="error")
     assert caught.value.advice.startswith(advice)
@@ -158,7 +158,7 @@ def test_records_that_failed_say_nothing(tmp_path):
             ds.parse([0, 1], {"x": feature}, on_bad_record="collect", missing="error")
 
 
-def test_feature_lists(sequences):
+def test_missing_feature_lists_warn(sequences):
     steps = {"frame": recmap.VarLen("int64")}
     with pytest.warns(UserWarning, match="feature list 'frame'. Did you mean 'frames'"):
         sequences.parse_sequence([0], {}, steps)
@@ -412,7 +412,7 @@ def test_a_store_that_fails_is_not_a_missing_feature(tmp_path):
         assert not batch["rare"].lengths.sum()
 
 
-def test_invalid_choices(records):
+def test_invalid_choices_are_refused(records):
     for call in (
         lambda: records.parse([0], {}, missing="no"),
         lambda: records.parse_sequence([0], {}, {}, missing="no"),
@@ -425,7 +425,7 @@ def test_invalid_choices(records):
 # ---- Adapters.
 
 
-def test_torch(records):
+def test_torch_checks_missing_features(records):
     pytest.importorskip("torch")
     import recmap.torch
 
@@ -476,7 +476,7 @@ def test_later_epochs_of_torch(many, workers):
         assert sum(len(batch["rare"].values) for batch in batches) == 1
 
 
-def test_grain(records):
+def test_grain_checks_missing_features(records):
     pytest.importorskip("grain")
     import recmap.grain
 
@@ -512,7 +512,7 @@ def test_grain_batches_check_the_first_batch_of_a_run(many):
         other[0]
 
 
-def test_huggingface(records):
+def test_huggingface_checks_missing_features(records):
     pytest.importorskip("datasets")
     import recmap.huggingface
 
@@ -552,7 +552,7 @@ def test_ray_checks_the_first_rows(many, monkeypatch):
         recmap.ray.Datasource(many, missing="no")
 
 
-def test_ray_reads(records):
+def test_ray_checks_missing_features(records):
     pytest.importorskip("ray")
     import recmap.ray
 
@@ -561,7 +561,7 @@ def test_ray_reads(records):
         list(source.get_read_tasks(1)[0]())
 
 
-def test_tensorflow(records):
+def test_tensorflow_checks_missing_features(records):
     pytest.importorskip("tensorflow")
     import recmap.tensorflow
 

@@ -142,7 +142,7 @@ def test_filled_without_a_value(ds):
     assert ds[:3].columns["lang"].filled().tolist() == [b"", b"de", b""]
 
 
-def test_isin(ds):
+def test_isin_is_false_for_nulls(ds):
     ds.annotate({"score": {3: 0.5, 4: 0.0}, "lang": {1: "de", 2: "fr", 4: ""}}, by="number")
     scores, lang = ds.columns["score"], ds.columns["lang"]
 
@@ -235,7 +235,7 @@ def test_keys_of_nulls_are_checked(ds, value):
             ds.annotate({"x": (["id-0", "id-1", "id-1"], [None, *values])}, by="id")
 
 
-def test_arrow(ds):
+def test_arrow_arrays_keep_nulls(ds):
     pa = pytest.importorskip("pyarrow")
     ds.annotate({"score": {3: 0.5}}, by="number")
     scores = ds.columns["score"]
@@ -360,7 +360,7 @@ def test_a_concatenation_cannot_be_lifted(ds):
     assert raised.value.advice == "annotate its parts, or lift columns of its parts"
 
 
-def test_missing_features(tmp_path):
+def test_missing_features_become_nulls(tmp_path):
     with recmap.Writer(tmp_path / "a.tfrecord") as writer:
         for i in range(4):
             writer.write(recmap.encode_example({"id": f"{i}", **({"n": i} if i % 2 else {})}))
@@ -448,7 +448,7 @@ def check(ds, model):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_random_columns(tmp_path, seed):
+def test_random_columns_match_a_plain_model(tmp_path, seed):
     """Columns that are annotated, appended to, merged, viewed and concatenated."""
     rng = random.Random(seed)
     model, datasets = {}, []

@@ -40,7 +40,7 @@ def test_a_saved_view_of_a_range(labelled, tmp_path):
     assert recmap.open(tmp_path / "view.rmv").numbers.tolist() == list(range(30, 3, -4))
 
 
-def test_large_selections(tmp_path):
+def test_large_selections_survive_a_round_trip(tmp_path):
     """Lists, maps and several containers."""
     write(tmp_path, [b""] * 200_000)
     ds = recmap.open(tmp_path / "made-0.tfrecord")
@@ -54,7 +54,7 @@ def test_large_selections(tmp_path):
         assert np.array_equal(recmap.open(tmp_path / "view.rmv").numbers, order)
 
 
-def test_appended_shards(labelled, tmp_path):
+def test_a_selection_survives_appending(labelled, tmp_path):
     view = labelled.where("label == 3")
     view.save(tmp_path / "threes.rmv")
     write(tmp_path, [recmap.encode_example({"label": 3, "id": "x"})], name="more.tfrecord")
@@ -149,7 +149,7 @@ def test_a_selection_allows_no_shards_elsewhere(labelled, tmp_path):
     )
 
 
-def test_hostile_files(labelled, tmp_path):
+def test_hostile_files_are_refused_or_read_safely(labelled, tmp_path):
     """A file with a correct hash but other contents is refused, or gives records of the index."""
     xxhash = pytest.importorskip("xxhash")
     path = tmp_path / "view.rmv"

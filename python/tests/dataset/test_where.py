@@ -45,7 +45,7 @@ CONDITIONS = {
 
 
 @pytest.mark.parametrize("expression", CONDITIONS)
-def test_conditions(labelled, expression):
+def test_conditions_select_as_in_python(labelled, expression):
     holds = CONDITIONS[expression]
     expected = [i for i, row in enumerate(ROWS) if holds(row)]
     assert labelled.where(expression).numbers.tolist() == expected
@@ -99,7 +99,7 @@ def test_conditions_on_views(labelled):
         "label == " + "9" * 5000,
     ],
 )
-def test_invalid_expressions(labelled, expression):
+def test_invalid_expressions_are_explained(labelled, expression):
     with pytest.raises(recmap.InvalidError) as caught:
         labelled.where(expression)
     words = {"True": "write `COLUMN == 1`", "label == None": "use `COLUMN is null`"}
@@ -152,7 +152,7 @@ def test_large_integers_are_exact(tmp_path):
     assert ds.where(f"n < {2**70}").numbers.tolist() == [0, 1, 2]
 
 
-def test_samples(labelled):
+def test_samples_depend_on_the_seed_alone(labelled):
     numbers = labelled.sample(10, seed=7).numbers
     assert len(set(numbers.tolist())) == 10
     assert (np.diff(numbers) > 0).all()

@@ -29,7 +29,7 @@ def close(shown, numbers, order):
     return np.abs(shown - numbers).max() <= order._order.record_limit() / HEIGHT
 
 
-def test_records():
+def test_points_are_the_records_of_positions():
     order = recmap.Shuffled(100, seed=3)
     assert close(points_of(order), order.at(0, range(100)), order)
 
@@ -59,7 +59,7 @@ def test_selected_records_and_single_ones():
     assert points_of(recmap.Sequential(0)) is None
 
 
-def test_large_orders():
+def test_large_orders_are_sampled():
     """Positions are samples; a table of very many rows is not prepared for a picture."""
     assert len(points_of(recmap.Shuffled(10**12))) == 400
     counts = np.full(1_000, 2_200, np.uint16)

@@ -15,7 +15,7 @@ def parse(folder, features, *records):
     return recmap.open(folder / "made.tfrecord").parse(slice(None), features)
 
 
-def test_batches(digits):
+def test_batches_show_their_size(digits):
     assert repr(digits.gather([1, 2])) == "<recmap.RecordBatch of 2 records, 240 bytes>"
     batch = digits.parse([5, 1], FEATURES)
     assert repr(batch) == "<recmap.ColumnBatch of 2 rows: id (bytes), label (int32)>"
@@ -41,7 +41,7 @@ def test_columns_of_many_values(tmp_path):
     assert repr(batch["words"]) == "<recmap.BytesColumn of shape (2, 4): a, b, c, 5 more>"
 
 
-def test_nested_rows():
+def test_nested_rows_are_shown_cut():
     inner = recmap.RaggedColumn(np.arange(6), np.array([0, 1, 3, 6]))
     nested = recmap.RaggedColumn(inner, np.array([0, 2, 3]))
     assert repr(nested).endswith("of 2 rows: 3 inner rows, 6 values of int64>")
@@ -59,7 +59,7 @@ def test_batches_of_rows(tmp_path):
     assert repr(batch).startswith("<recmap.RowBatch of 2 rows: tokens (int64 [2])")
 
 
-def test_orders():
+def test_orders_show_their_parameters():
     shuffled = recmap.Shuffled(10, seed=7)
     assert repr(shuffled) == "<recmap.Shuffled of 10 positions: seed 7>"
     assert repr(recmap.Sequential(3)) == "<recmap.Sequential of 3 positions>"
@@ -86,7 +86,7 @@ def test_loaders_and_their_iterators(digits):
     assert repr(steps) == "<recmap iterator of a loader, ended>"
 
 
-def test_writers(tmp_path):
+def test_writers_show_their_progress(tmp_path):
     with recmap.Writer(tmp_path / "{shard}.tfrecord", shards=9) as writer:
         writer.write(b"x")
         assert repr(writer).endswith("1.tfrecord', 7 more: 1 record>")

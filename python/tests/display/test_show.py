@@ -173,7 +173,7 @@ def test_formats_of_pictures(format_, size, data):
         picture_of(data[:end] + b"\xff" * 40)
 
 
-def test_values():
+def test_values_are_shown_as_short_text():
     assert [cell_of(value).text for value in (None, [], [b"a"], np.array([1.5]), True, 2.0)] == [
         "",
         "[]",

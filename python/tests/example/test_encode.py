@@ -96,7 +96,7 @@ def test_long_values_are_shortened_in_messages():
     assert len(str(raised.value)) < 200
 
 
-def test_sequence_example():
+def test_sequence_examples_are_encoded():
     encoded = recmap.encode_sequence_example({"id": 3}, {"frames": [[0.5, 1.5], [], b"x"]})
     assert b"frames" in encoded and b"id" in encoded
 

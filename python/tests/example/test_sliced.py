@@ -173,7 +173,7 @@ def test_rows_are_those_of_the_model(documents, kind):
 
 @pytest.mark.parametrize("before, after", [([BOS], [EOS]), ([], [EOS, EOS]), ([BOS, 5, 6], [])])
 @pytest.mark.parametrize("kind", [recmap.Chunked, recmap.Packed])
-def test_added_elements(documents, kind, before, after):
+def test_added_elements_surround_each_document(documents, kind, before, after):
     order = kind(LENGTHS, 9, add=len(before) + len(after), seed=5)
     features = {
         "tokens": recmap.Sliced((), "int64", pad=PAD, prepend=before, append=after),
@@ -191,7 +191,7 @@ def test_added_elements(documents, kind, before, after):
         first += batch.row_count
 
 
-def test_sequences(documents):
+def test_sequences_have_offsets(documents):
     order = recmap.Packed(LENGTHS, 100, seed=5)
     batch = next(
         iter(
@@ -393,7 +393,7 @@ def test_counts_of_records_whose_end_is_not_read(documents):
     assert error.value.record == shorter
 
 
-def test_absent_features(documents):
+def test_absent_features_are_named(documents):
     order = recmap.Chunked(LENGTHS, 32)
     with pytest.raises(recmap.FeatureError, match="'other' is missing, but the counts"):
         load(documents, order, {"other": recmap.Sliced((), "int64")})
@@ -522,7 +522,7 @@ def damaged(tmp_path):
         yield ds
 
 
-def test_bad_records(damaged):
+def test_bad_records_are_named(damaged):
     order = recmap.Packed(LENGTHS, 100, seed=5)
     with pytest.raises(recmap.CorruptRecordError, match="record 9"):
         load(damaged, order)
@@ -549,7 +549,7 @@ def test_bad_records(damaged):
 
 
 @pytest.mark.parametrize("access", ["map", "read", "direct"])
-def test_long_records(tmp_path, access):
+def test_long_records_are_read_in_part(tmp_path, access):
     """Rows of one record of millions of tokens have the record's tokens, by every access."""
     random = np.random.default_rng(3)
     tokens = random.integers(0, 2**20, 300_000) >> random.integers(0, 18, 300_000)

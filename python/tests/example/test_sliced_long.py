@@ -115,7 +115,7 @@ def test_rows_of_feature_lists(open_long):
                 assert batch["frame"].to_numpy()[row].tolist() == FRAMES[steps[0] : steps[0] + 8]
 
 
-def test_added_elements(open_long):
+def test_added_elements_surround_long_documents(open_long):
     order = recmap.Packed(COUNTS, WIDTH, add=2, seed=1)
     features = {"tokens": recmap.Sliced((), "int64", prepend=[-1], append=[-2])}
     ends = [np.concatenate([[-1], t, [-2]]) for t in (TOKENS, SHORT, TOKENS[::-1])]

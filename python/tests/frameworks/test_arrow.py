@@ -47,7 +47,7 @@ def test_tables_outlive_the_data_set(digits_index, copied_digits):
     assert table["bytes"].to_pylist() == expected
 
 
-def test_tensors(digits):
+def test_fixed_shapes_become_arrow_tensors(digits):
     batch = digits.parse(range(10), FEATURES)
     pixels = recmap.arrow.table(batch)["pixels"].chunk(0).to_numpy_ndarray()
     assert pixels.shape == (10, 8, 8) and (pixels == batch["pixels"]).all()
@@ -103,7 +103,7 @@ def test_reader_of_a_transform(digits):
         recmap.arrow.reader(recmap.Loader(digits, 100, feature_lists={"x": recmap.VarLen("int64")}))
 
 
-def test_pandas(digits):
+def test_pandas_reads_the_table(digits):
     pytest.importorskip("pandas")
     batch = digits.parse(range(100), FEATURES)
     frame = recmap.arrow.table(batch).to_pandas()
@@ -112,7 +112,7 @@ def test_pandas(digits):
     assert frame["image"].tolist() == batch["image"].tolist()
 
 
-def test_polars(digits):
+def test_polars_reads_the_table(digits):
     polars = pytest.importorskip("polars")
     batch = digits.parse(range(100), FEATURES)
     for frame in (polars.DataFrame(batch), polars.DataFrame(recmap.arrow.table(batch))):

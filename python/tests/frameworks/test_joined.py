@@ -66,7 +66,7 @@ def test_torch_tensors_as_the_transform(joined):
         assert isinstance(batch["caption"], dict if wanted is FEATURES else list)
 
 
-def test_torch(joined):
+def test_torch_loads_joins(joined):
     torch = pytest.importorskip("torch")
     options = {"features": FEATURES, "shuffle": True, "seed": 3}
     with recmap.torch.JoinedLoader(joined, 8, **options) as loader:
@@ -92,7 +92,7 @@ def test_the_end_of_an_epoch_in_torch(joined):
         assert rows_of(loader) == list(range(COUNT))
 
 
-def test_tensorflow(joined):
+def test_tensorflow_loads_joins(joined):
     pytest.importorskip("tensorflow")
     options = {"features": FEATURES, "shuffle": True, "seed": 3}
     with recmap.JoinedLoader(joined, 8, **options) as loader:
@@ -199,7 +199,7 @@ def test_bad_rows_in_tensorflow(tmp_path, joined):
     assert seen == [n for n in [*range(COUNT), *range(4)] if n != 20]
 
 
-def test_grain(joined):
+def test_grain_loads_joins(joined):
     grain = pytest.importorskip("grain")
     source = recmap.grain.JoinedSource(joined, FEATURES)
     assert len(source) == COUNT

@@ -50,7 +50,7 @@ def test_rows_are_the_records_in_order(made, payloads):
     assert [row["bytes"] for row in rows] == payloads
 
 
-def test_columns(digits):
+def test_ray_reads_columns(digits):
     rows = read(recmap.ray.Datasource(digits[10:60], FEATURES, numbers=True)).take_all()
     expected = digits.parse(range(10, 60), FEATURES)
     assert [row["label"] for row in rows] == expected["label"].tolist()
@@ -152,7 +152,7 @@ def test_views_and_big_blocks(made, monkeypatch):
     assert got == view.numbers.tolist()
 
 
-def test_wrong_arguments(made):
+def test_wrong_arguments_are_refused(made):
     with pytest.raises(ValueError, match="3211"):
         recmap.ray.Datasource(made, order=recmap.Shuffled(3211))
     with pytest.raises(IndexError):

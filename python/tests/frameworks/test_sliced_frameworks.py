@@ -61,7 +61,7 @@ def assert_equal(found, due):
         assert (np.asarray(found[name]) == array).all()
 
 
-def test_torch(documents, order):
+def test_torch_loads_rows(documents, order):
     torch = pytest.importorskip("torch")
     due = expected(documents, order)
     loader = recmap.torch.Loader(documents, BATCH, order=order, features=FEATURES)
@@ -92,7 +92,7 @@ def test_numbers_of_every_piece(documents, order):
             assert batch["document"].row(0).tolist() == items[: splits[1], 0].tolist()
 
 
-def test_torch_workers(documents, order):
+def test_torch_workers_load_rows(documents, order):
     data = pytest.importorskip("torch.utils.data")
     loader = recmap.Loader(documents, BATCH, order=order, features=FEATURES, threads=1)
     dataset = recmap.torch.IterableDataset(loader)
@@ -103,7 +103,7 @@ def test_torch_workers(documents, order):
         assert_equal(batch, arrays)
 
 
-def test_arrow(documents, order):
+def test_arrow_exports_rows(documents, order):
     pytest.importorskip("pyarrow")
     due = expected(documents, order)
     for views in (False, True):
@@ -119,7 +119,7 @@ def test_arrow(documents, order):
             assert (np.array(table[name].to_pylist()) == rows).all()
 
 
-def test_tensorflow(documents, order):
+def test_tensorflow_loads_rows(documents, order):
     pytest.importorskip("tensorflow")
     loader = recmap.Loader(documents, BATCH, order=order, features=FEATURES)
     dataset = recmap.tensorflow.dataset(loader)
@@ -128,7 +128,7 @@ def test_tensorflow(documents, order):
         assert_equal({name: tensor.numpy() for name, tensor in batch.items()}, arrays)
 
 
-def test_grain(documents, order):
+def test_grain_loads_rows(documents, order):
     pytest.importorskip("grain")
     batches = recmap.grain.Batches(documents, order, BATCH, FEATURES)
     due = expected(documents, order)
@@ -248,7 +248,7 @@ def test_torch_resumes_on_other_ranks(documents, order):
     assert (torch.stack(rows).numpy() == due).all()
 
 
-def test_tensorflow_resumes(documents, order):
+def test_tensorflow_resumes_rows(documents, order):
     pytest.importorskip("tensorflow")
     loader = recmap.Loader(documents, BATCH, order=order, features=FEATURES)
     due = expected(documents, order)

@@ -468,7 +468,7 @@ def test_an_empty_frame_gives_an_empty_shard(spark, tmp_path):
     assert len(list(folder.glob("*.tfrecord"))) == 1
 
 
-def test_gzip(spark, tmp_path):
+def test_gzip_shards_are_written_and_read(spark, tmp_path):
     folder = save(frame_of(spark, 100, 2), tmp_path / "out", compression="gzip", id="user_id")
     assert all(name.endswith((".gz", ".rmx")) for name in names_in(folder))
     assert reader(spark).load(str(folder)).count() == 100
@@ -476,7 +476,7 @@ def test_gzip(spark, tmp_path):
         assert recmap.decode_example(ds[ds.find("user-42")])["n"] == [42]
 
 
-def test_byte_arrays(spark, tmp_path, payloads):
+def test_byte_arrays_are_read(spark, tmp_path, payloads):
     write(tmp_path, payloads)
     frame = reader(spark, recordType="ByteArray", partitions="3").load(str(tmp_path))
     assert sorted(bytes(row.byteArray) for row in frame.collect()) == sorted(payloads)

@@ -32,7 +32,7 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("name", ["ranks", "tensors", "loader", "samples", "sampler", "iterable"])
-def test_examples(name, digits_index, monkeypatch):
+def test_examples_of_docstrings_run(name, digits_index, monkeypatch):
     monkeypatch.chdir(ROOT)
     names = {"recmap": recmap, "digits": lambda: recmap.open(DIGITS, index=digits_index)}
     module = importlib.import_module(f"recmap.torch._{name}")
@@ -169,7 +169,7 @@ def test_all_classes_find_the_same_ranks(digits, monkeypatch, names):
 # ---- Map-style.
 
 
-def test_samples(digits):
+def test_samples_are_dicts_of_tensors(digits):
     dataset = recmap.torch.MapDataset(digits, FEATURES)
     assert len(dataset) == 1797
     sample = dataset[7]
@@ -352,7 +352,7 @@ def test_ranks_of_sampler_and_loader_agree(digits, last, world_size):
 
 @pytest.mark.parametrize("last", ["keep", "drop", "pad"])
 @pytest.mark.parametrize("count", [0, 1, 5, 12, 1100 * 3 + 2])
-def test_single_numbers(last, count):
+def test_a_sampler_without_batches_gives_numbers(last, count):
     order, world_size = recmap.Shuffled(count, seed=1), 3
     ranks = [recmap.torch.Sampler(order, None, r, world_size, last) for r in range(world_size)]
     dealt = [list(sampler) for sampler in ranks]

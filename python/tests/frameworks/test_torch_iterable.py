@@ -34,7 +34,7 @@ def workers_of(dataset, workers=2, **more):
     return DataLoader(dataset, batch_size=None, num_workers=workers, **more)
 
 
-def test_plain_for(digits):
+def test_each_for_is_one_epoch(digits):
     dataset = iterable(digits)
     labels, order = digits.columns["label"], recmap.Shuffled(1797, seed=3)
     for epoch in range(2):
@@ -142,7 +142,7 @@ def test_fewer_records_than_ranks(digits, workers):
 
 
 @pytest.mark.parametrize("epochs", [None, 3])
-def test_persistent_workers(digits, epochs):
+def test_persistent_workers_continue_epochs(digits, epochs):
     plain = iterable(digits[:777], epochs=epochs)
     loader = workers_of(iterable(digits[:777], epochs=epochs), persistent_workers=True)
     for _ in range(3):

@@ -140,7 +140,7 @@ RANKED = {name: program for name, program in PROGRAMS.items() if "torch" in prog
 
 
 @pytest.mark.parametrize("name", RANKED)
-def test_two_ranks(name, folder):
+def test_two_ranks_end_with_the_same_weights(name, folder):
     """Both have the same weights in the end, and each does half of the steps."""
     page, function, packages, _ = RANKED[name]
     needs(*packages)

@@ -97,11 +97,11 @@ def check_many(folder, theirs):
     assert seen > 300
 
 
-def test_against_tarfile(tmp_path):
+def test_samples_agree_with_tarfile(tmp_path):
     check_many(tmp_path, by_tarfile)
 
 
-def test_against_webdataset(tmp_path):
+def test_samples_agree_with_webdataset(tmp_path):
     pytest.importorskip("webdataset.tariterators")
 
     def theirs(path):
@@ -135,7 +135,7 @@ def test_invalid_samples_raise(tmp_path, files, why):
         sample(write(tmp_path / "a.tar", files).read_bytes())
 
 
-def test_hostile_bytes(tmp_path):
+def test_hostile_bytes_are_refused_quickly(tmp_path):
     """Any bytes are a sample or a ValueError, and take no time."""
     good = write(tmp_path / "a.tar", [("a" * 200 + ".x", b"1" * 600), ("a" * 200 + ".y", b"2")])
     good, draw = good.read_bytes()[:6144], random.Random(2)
@@ -149,7 +149,7 @@ def test_hostile_bytes(tmp_path):
             sample(data)
 
 
-def test_loader_resumes(tmp_path):
+def test_a_loader_of_samples_resumes(tmp_path):
     paths = [
         write(
             tmp_path / f"{s}.tar", [(f"{s}{i:03}.{e}", b"%d" % i) for i in range(50) for e in "xy"]

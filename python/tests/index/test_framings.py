@@ -146,7 +146,7 @@ def records(ds):
     return [bytes(record) for record in ds]
 
 
-def test_lines(lines):
+def test_lines_need_their_framing(lines):
     with pytest.raises(recmap.Error, match="text"):
         recmap.open(lines)
     with recmap.open(lines, framing="lines") as ds:
@@ -193,7 +193,7 @@ def test_compression_is_detected_or_given(lines):
     recmap.open(packed, framing="lines")
 
 
-def test_custom_framing(tmp_path, plugin):
+def test_a_custom_framing_is_pickled(tmp_path, plugin):
     path = tmp_path / "own.bin"
     path.write_bytes(b"".join(len(line).to_bytes(4, "big") + line for line in LINES))
     ds = recmap.open(path, framing=plugin)
@@ -225,7 +225,7 @@ def test_custom_framing_is_pickled(tmp_path, plugin):
         ({"compression": "brotli"}, ValueError),
     ],
 )
-def test_wrong_framings(lines, wish, kind):
+def test_wrong_framings_are_refused(lines, wish, kind):
     with pytest.raises(kind):
         recmap.open(lines, **wish)
     with pytest.raises(kind):

@@ -124,7 +124,7 @@ def test_large_parts_are_scanned_in_segments(tmp_path):
         ("ofrecord", (1).to_bytes(8, "little") + b"a", (2).to_bytes(8, "little") + b"bc"),
     ],
 )
-def test_other_framings(tmp_path, framing, old, new):
+def test_shards_of_other_framings_grow(tmp_path, framing, old, new):
     path = tmp_path / "log.data"
     path.write_bytes(old)
     before = [bytes(record) for record in recmap.open(str(path), framing=framing)]

@@ -88,7 +88,7 @@ def check_described(ds):
 
 
 @pytest.mark.skipif(not PROGRAM, reason="RECMAP_WRITE_MUTATED names no program")
-def test_mutated_indexes(tmp_path):
+def test_mutated_indexes_are_refused_or_read_safely(tmp_path):
     subprocess.run([PROGRAM, "1", str(CASES)], check=True, cwd=tmp_path)
     opened = 0
     for seed in range(1, CASES + 1):

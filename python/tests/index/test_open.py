@@ -294,12 +294,12 @@ def test_files_with_zero_and_one_bytes(tmp_path):
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*until recmap 2.0:DeprecationWarning")
-def test_wrong_options(tmp_path, wish):
+def test_wrong_options_are_refused(tmp_path, wish):
     with pytest.raises((ValueError, TypeError, OverflowError)):
         recmap.open(DIGITS, index=tmp_path / "x.rmx", **wish)
 
 
-def test_two_indexes(copied_digits, tmp_path_factory):
+def test_two_indexes_of_the_same_shards_differ(copied_digits, tmp_path_factory):
     ours, theirs = copied_digits / "a.rmx", tmp_path_factory.mktemp("other") / "b.rmx"
     recmap.index(copied_digits, ours)
     recmap.index(DIGITS, theirs)

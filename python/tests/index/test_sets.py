@@ -143,7 +143,7 @@ def test_filesystems_follow_the_same_rules(mnist, tmp_path, monkeypatch):
     assert splits(recmap.open(f"{mnist}/", storage=recmap.Storage(fs=fs), split="test")) == {"test"}
 
 
-def test_wrong_choices(mnist):
+def test_wrong_choices_are_refused(mnist):
     path = recmap.index(mnist, split="train")
     for wrong, kind in (
         ({"sets": "both"}, ValueError),

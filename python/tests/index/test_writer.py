@@ -26,7 +26,7 @@ def test_records_go_to_shards_in_turn(tmp_path):
         assert [bytes(r) for r in recmap.open(path)] == payloads[i::3]
 
 
-def test_names(tmp_path):
+def test_names_have_shard_numbers(tmp_path):
     writer = recmap.Writer(str(tmp_path / "out-{shard:05d}-of-{shards:05d}.tfrecord"), shards=4)
     writer.write(b"x")
     assert len(writer) == 1

@@ -111,7 +111,7 @@ def test_states_of_the_old_records_resume_again(grown):
 
 
 @pytest.mark.parametrize("world_size", [1, 3])
-def test_ranks_agree(grown, world_size):
+def test_ranks_finish_the_old_epoch_together(grown, world_size):
     ds, grow = grown
     loader = recmap.Loader(ds, 10, shuffle=True, seed=1)
     whole = np.concatenate([batch.numbers for batch in loader])
@@ -242,7 +242,7 @@ def test_torch_loader_at_the_end_of_the_epoch(grown):
 
 
 @pytest.mark.parametrize("batch_size", [None, 10])
-def test_sampler(grown, batch_size):
+def test_a_sampler_finishes_the_old_epoch(grown, batch_size):
     torch = pytest.importorskip("torch")
     ds, grow = grown
     order = recmap.Shuffled(OLD, 1)

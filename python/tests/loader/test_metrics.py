@@ -190,7 +190,7 @@ def samples_of(registry):
     }
 
 
-def test_prometheus(digits):
+def test_prometheus_collects_a_loader(digits):
     client = pytest.importorskip("prometheus_client")
     registry = client.CollectorRegistry()
     loader = recmap.Loader(digits, 256, epochs=2)
@@ -276,7 +276,7 @@ def test_prometheus_registers_in_the_default_registry(digits):
         recmap.metrics.prometheus(digits)
 
 
-def test_scalars(digits):
+def test_scalars_are_written_by_name(digits):
     said = []
     loader = recmap.Loader(digits, 256, transform=len)
     report = recmap.metrics.scalars(loader, lambda *scalar: said.append(scalar), "train/")

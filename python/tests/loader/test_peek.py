@@ -330,7 +330,7 @@ def test_rank_beyond_the_world_size(digits, monkeypatch):
         recmap.Loader(digits, 30, rank="auto")
 
 
-def test_invalid_ranks(digits):
+def test_invalid_ranks_are_refused(digits):
     with pytest.raises(ValueError, match="leave out world_size"):
         recmap.Loader(digits, 30, rank="auto", world_size=2)
     with pytest.raises(ValueError, match='an integer or "auto"'):

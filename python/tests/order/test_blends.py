@@ -147,7 +147,7 @@ def test_continued_row_orders():
     assert sum(record >= 2 * len(counts) for record in records) == 20
 
 
-def test_bad_weights():
+def test_impossible_weights_are_refused():
     order = recmap.Mixture(sources(), [1, 1])
     for make, message in (
         (lambda: recmap.Mixture(sources(), {5: [1, 1]}), "must be at position 0"),
@@ -238,7 +238,7 @@ def test_other_orders_only_as_changed(halves):
         loader.load_state_dict({**state, "position": 51}, changed=True)
 
 
-def test_torch_states(halves):
+def test_torch_states_continue_a_blend(halves):
     torch = pytest.importorskip("recmap.torch")
     ds, order = halves
     later = order.continued(0, 50, [1, 9])

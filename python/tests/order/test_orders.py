@@ -114,7 +114,7 @@ def test_epochs_are_permutations_and_differ():
     assert (first != recmap.Shuffled(400, seed=43).at(0, range(400))).any()
 
 
-def test_seeds():
+def test_seeds_are_64_bits():
     assert recmap.Shuffled(10, seed=2**64 - 1).at(0, 0) in range(10)
     for seed in (-1, 2**64, 2**64 + 1):
         with pytest.raises(ValueError):
@@ -154,7 +154,7 @@ def test_labels_can_be_strings():
         recmap.Grouped([0.5, 1.5], 2)
 
 
-def test_mixture_shares():
+def test_mixtures_refuse_impossible_shares():
     parts = [recmap.Sequential(5), recmap.Sequential(5)]
     for weights in ([0, 0], [-1, 1], [1], []):
         with pytest.raises(ValueError):

@@ -104,7 +104,7 @@ def test_counts_of_any_integer_type(dtype):
         (np.array([1, 2**63], np.uint64), ValueError, "record 1"),
     ],
 )
-def test_bad_counts(counts, error, message):
+def test_impossible_counts_are_refused(counts, error, message):
     for kind in (recmap.Chunked, recmap.Packed, recmap.Windows):
         with pytest.raises(error, match=message):
             kind(counts, 8)
@@ -128,7 +128,7 @@ def test_bad_counts(counts, error, message):
         ),
     ],
 )
-def test_bad_options(make, message):
+def test_impossible_options_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
 
@@ -147,7 +147,7 @@ def test_pad_of_any_sequence():
         assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
 
 
-def test_huge_counts():
+def test_huge_counts_take_no_memory():
     """Rows are computed from counts, however large: nothing is as long as a document."""
     counts = [2**40, 3, 2**40]
     order = recmap.Chunked(counts, 2**31, documents="stored", seed=1)
@@ -178,7 +178,7 @@ def test_rows_of_one_element():
 
 
 @pytest.mark.parametrize("counts", [[], [0], [0] * 300])
-def test_no_elements(counts):
+def test_without_elements_there_are_no_rows(counts):
     for order in (
         recmap.Chunked(counts, 8, add=2, last="pad"),
         recmap.Packed(counts, 8, add=2),
@@ -189,7 +189,7 @@ def test_no_elements(counts):
             order.at(0, 0)
 
 
-def test_no_rows():
+def test_orders_without_rows_warn_and_load_nothing():
     order = recmap.Windows(COUNTS, 1000)
     assert len(order) == 0 and '"rows":0' in order.describe()
     with pytest.raises(IndexError):
@@ -241,7 +241,7 @@ def make(case):
 
 
 @pytest.mark.parametrize("title", cases())
-def test_vectors(title):
+def test_row_orders_match_their_vectors(title):
     case = cases()[title]
     order = make(case)
     positions = [int(p) for p in case["positions"].split()]

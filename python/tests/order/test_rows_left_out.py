@@ -39,7 +39,7 @@ def test_the_tail_of_a_stream(last, overlap, add):
 
 @pytest.mark.parametrize("add", [0, 2])
 @pytest.mark.parametrize("long", ["split", "truncate", "drop"])
-def test_long_documents(long, add):
+def test_long_documents_are_left_out_as_asked(long, add):
     for size in 16, 40, 1000:
         order = quiet(recmap.Packed, size, add=add, long=long, group=64)
         assert order.left_out == lacking(order, add)

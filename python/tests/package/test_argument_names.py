@@ -52,7 +52,7 @@ def check(function):
 
 
 @pytest.mark.parametrize("function", CALLED.values(), ids=CALLED)
-def test_misspelt_arguments(function):
+def test_misspelt_arguments_are_named(function):
     check(function)
 
 

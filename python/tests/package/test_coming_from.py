@@ -49,13 +49,13 @@ def run_blocks(page, text, packages, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_page(name, tmp_path, monkeypatch):
+def test_programs_of_the_page_run(name, tmp_path, monkeypatch):
     page = FOLDER / f"from-{name}.md"
     run_blocks(page, page.read_text(), PAGES[name], tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("name", SECTIONS)
-def test_section(name, tmp_path, monkeypatch):
+def test_programs_of_the_section_run(name, tmp_path, monkeypatch):
     before, heading, text = OTHERS.read_text().partition(f"\n## {name}\n")
     assert heading
     lines = "\n" * (before.count("\n") + 2)
@@ -143,7 +143,7 @@ def test_a_run_of_0_2_is_finished(tmp_path, monkeypatch):
     assert re.findall(r"^## (.*)", OTHERS.read_text(), re.M) == list(SECTIONS)
 
 
-def test_readme(tmp_path, monkeypatch):
+def test_programs_of_the_readme_run(tmp_path, monkeypatch):
     """What the first page shows, in a folder with the digits where it has them."""
     shutil.copytree(DIGITS, tmp_path / "data" / "digits")
     monkeypatch.chdir(tmp_path)

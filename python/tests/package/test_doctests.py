@@ -22,7 +22,7 @@ MODULES = [name for name in ALL if name.startswith("_")]
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_examples(name, digits_index, tmp_path, monkeypatch):
+def test_examples_of_docstrings_run(name, digits_index, tmp_path, monkeypatch):
     """In examples, `digits()` opens data/digits, and `folder` is an empty folder."""
     monkeypatch.chdir(ROOT)
     names = {"recmap": recmap, "folder": tmp_path}

@@ -22,7 +22,7 @@ def run(page, names):
 
 @pytest.mark.parametrize("records", ["digits", "made"])
 @pytest.mark.parametrize("name", PAGES)
-def test_guide(name, records, tmp_path, monkeypatch):
+def test_programs_of_the_guide_run(name, records, tmp_path, monkeypatch):
     if records == "digits":
         shutil.copytree(DIGITS, tmp_path / "data" / "digits")
     monkeypatch.chdir(tmp_path)

@@ -22,7 +22,7 @@ HEAVY = {"concurrent.futures", "decimal", "difflib", "fractions", "json", "loggi
 FRAMEWORKS = {"datasets", "grain", "jax", "pandas", "pyarrow", "ray", "tensorflow", "torch"}
 
 
-def test_modules_imported(tmp_path):
+def test_importing_loads_few_modules(tmp_path):
     command = [sys.executable, "-c", PROGRAM, DIGITS, tmp_path / "digits.rmx"]
     said = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True)
     first, used = (set(line.split()) for line in said.stdout.splitlines())

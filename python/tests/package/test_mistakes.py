@@ -36,7 +36,7 @@ def fails(call, kind, message):
         (["a", 42], "the source must be a path or a list of paths, and 42 is not one"),
     ],
 )
-def test_sources(source, message):
+def test_wrong_sources_are_explained(source, message):
     fails(lambda: recmap.open(source), TypeError, message)
     fails(lambda: recmap.index(source), TypeError, message)
 
@@ -152,7 +152,7 @@ def test_numbers_of_records(digits):
 
 
 @pytest.mark.parametrize("record", [5, None, "text"])
-def test_records(record, tmp_path):
+def test_wrong_records_are_explained(record, tmp_path):
     kind = type(record).__name__
     with recmap.Writer(tmp_path / "a.tfrecord") as writer:
         message = f"a record must be bytes, or a dict of features, not {kind}"
@@ -168,7 +168,7 @@ def test_a_transform_for_one_record(digits):
 
 
 @pytest.mark.parametrize("state", [None, 5, "text", [1]])
-def test_states(state, digits):
+def test_wrong_states_are_explained(state, digits):
     kind = type(state).__name__
     message = f"state must be a dict, as state_dict() returns, not {kind}"
     fails(lambda: recmap.Loader(digits, 4).load_state_dict(state), TypeError, message)
@@ -376,7 +376,7 @@ def test_an_epoch_without_steps(digits):
         ),
     ],
 )
-def test_columns(digits, name, advice):
+def test_misspelt_columns_are_explained(digits, name, advice):
     with pytest.raises(KeyError) as raised:
         digits.columns[name]
     assert raised.value.advice == advice

@@ -19,7 +19,7 @@ PAGES = {
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_page(name, tmp_path, monkeypatch, capsys):
+def test_programs_of_the_page_run(name, tmp_path, monkeypatch, capsys):
     for package in PAGES[name]:
         pytest.importorskip(package, exc_type=ImportError)
     page = ROOT / "docs" / "frameworks" / f"{name}.md"

@@ -17,7 +17,7 @@ def one(tmp_path):
     return recmap.open(tmp_path / "one.tfrecord", id="id", count=["x"])
 
 
-def test_representations(one):
+def test_representations_count_one_in_the_singular(one):
     batch = one.parse([0], {"x": recmap.VarLen("int64")})
     order = recmap.Shuffled(1)
     rows = recmap.Chunked([1], 1)
@@ -45,7 +45,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_errors(one, call):
+def test_errors_count_one_in_the_singular(one, call):
     with pytest.raises((ValueError, IndexError, recmap.Error)) as raised:
         call(one)
     assert not WRONG.search(str(raised.value)), str(raised.value)

@@ -148,7 +148,7 @@ def test_arguments_of_indexing(tmp_path):
         recmap.open(DIGITS, missing="null", missing_values="null")
 
 
-def test_arguments(ds, tmp_path):
+def test_old_arguments_still_work(ds, tmp_path):
     again = {"index": tmp_path / "again.rmx", "lift": ["label"]}
     renamed(lambda: recmap.open(DIGITS, **again, on_corrupt="skip"), "on_bad_record=")
     renamed(lambda: recmap.open(DIGITS, **again, on_corrupt="raise"), "on_bad_record=", "'error'")
@@ -164,7 +164,7 @@ def test_arguments(ds, tmp_path):
     assert ds.columns["q"][3] == 1
 
 
-def test_methods(ds):
+def test_old_methods_still_work(ds):
     shares = {"a": 0.5, "b": 0.5}
     parts = renamed(lambda: ds.partition(shares, seed=3), "split()")
     expected = ds.split(shares, seed=3)

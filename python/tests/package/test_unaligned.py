@@ -42,7 +42,7 @@ def test_numbers_and_ids_of_records(ds, tmp_path):
         assert ds.columns["@length"][numbers].tolist() == [len(ds[n]) for n in NUMBERS]
 
 
-def test_orders(ds):
+def test_orders_take_unaligned_arrays(ds):
     order = recmap.Shuffled(COUNT, seed=3)
     positions = np.arange(9)[::-1].copy()
     assert order.at(1, unaligned(positions)).tolist() == order.at(1, positions).tolist()
@@ -72,7 +72,7 @@ def test_counts_and_pieces_of_rows(dtype):
 
 
 @pytest.mark.parametrize("on", ["id", "number"])
-def test_annotations(ds, on):
+def test_annotations_take_unaligned_arrays(ds, on):
     keys = np.arange(COUNT) * (7 if on == "id" else 1)
     for dtype in (np.int64, np.float32, np.float64, np.int16):
         values = np.arange(COUNT, dtype=dtype)[::-1].copy()

@@ -388,7 +388,7 @@ def test_an_unusable_folder_is_an_error(cached, tmp_path):
         assert str(folder) in str(caught.value)
 
 
-def test_sizes(cached, index):
+def test_sizes_are_read_with_units(cached, index):
     from recmap._options.options import size_of
 
     sizes = {"200GB": 200 * 10**9, "64MiB": 64 << 20, "7": 7, "1 kB": 1000, 5: 5, None: 0}

@@ -524,7 +524,7 @@ def test_a_failure_in_a_thread_of_a_loader_is_reported(memory, tmp_path, failure
         assert sum(len(batch) for batch in recmap.Loader(ds, 256, threads=2)) == len(ds)
 
 
-def test_compressed_shards(memory, tmp_path, payloads):
+def test_compressed_shards_are_read(memory, tmp_path, payloads):
     import gzip
 
     from conftest import write

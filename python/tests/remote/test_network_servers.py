@@ -145,7 +145,7 @@ def check_web_schedule(proxy, path, local, folder, seed, **options):
 # ---- SeaweedFS.
 
 
-def test_seaweedfs(weed, local, tmp_path):
+def test_seaweedfs_serves_shards(weed, local, tmp_path):
     with opened(weed.options(), tmp_path) as ds:
         check_reads(ds, local)
 
@@ -341,7 +341,7 @@ def test_rclone_as_a_store_is_refused(urls, tmp_path):
 # ---- moto.
 
 
-def test_moto(moto, local, tmp_path):
+def test_moto_serves_shards(moto, local, tmp_path):
     options = {"endpoint": moto, "key": "test", "secret": "test", "timeout": 20}
     with opened(options, tmp_path) as ds:
         check_reads(ds, local)
@@ -413,7 +413,7 @@ def test_faults_before_moto(moto, local, tmp_path, scratch, seed):
 # ---- An emulator of Google Cloud Storage. It serves objects, but no lists of the XML interface.
 
 
-def test_google(google, local, tmp_path):
+def test_google_serves_shards(google, local, tmp_path):
     options = {"endpoint": google, "token": "ya29.HIDDEN", "timeout": 20}
     with opened(options, tmp_path, "gs://train/digits@4.tfrecord") as ds:
         check_reads(ds, local)

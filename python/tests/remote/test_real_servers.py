@@ -54,7 +54,7 @@ def check_reads(ds, local):
 # ---- nginx.
 
 
-def test_nginx(nginx, local, tmp_path):
+def test_nginx_serves_shards(nginx, local, tmp_path):
     check_reads(opened(f"{nginx[0]}/train", tmp_path), local)
 
 
@@ -100,6 +100,6 @@ def test_nginx_that_limits_the_rate(nginx, local, tmp_path):
 
 
 @pytest.mark.parametrize("protocol", ["http", "webdav"])
-def test_rclone(protocol, urls, local, tmp_path):
+def test_rclone_serves_shards(protocol, urls, local, tmp_path):
     with started_rclone(protocol, DIGITS, tmp_path) as url:
         check_reads(opened(url, tmp_path), local)

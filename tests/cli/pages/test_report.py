@@ -189,7 +189,7 @@ class Report(ReportTest):
         out = self.run_recmap("report", "--sample=0", "d.rmx").out
         self.assertEqual(out, self.read("a.html"))
 
-    def test_sample(self):
+    def test_a_sample_covers_all_parts(self):
         page = self.report(*(example(n=i) for i in range(5000)))
         self.assertIn("Of 1000 of 5000 records, from all parts.", page.sections["features"])
         self.assertIn("int640 to 4999", page.sections["features"])
@@ -204,7 +204,7 @@ class Report(ReportTest):
             self.assertEqual(os.stat(path).st_mode & 0o777, mode & 0o644)
             os.remove(path)
 
-    def test_many_features(self):
+    def test_only_the_first_of_many_features_are_open(self):
         """Only the first are open."""
         page = self.report(example(**{f"f{i:02}": i for i in range(40)}))
         self.assertIn("int640\n", page.sections["features"])
@@ -275,7 +275,7 @@ class Report(ReportTest):
         self.assertIn("<script>x\\u202e'\"&.tfrecord", page.sections["shards"])
         self.assertEqual(page.text.count("<b>.rmx"), 2)
 
-    def test_media(self):
+    def test_pictures_and_sounds_are_shown(self):
         media = [
             ("image/png", png(4, 3), "PNG, 4 x 3"),
             ("image/jpeg", JPEG, "JPEG, 3 x 5"),
@@ -315,7 +315,7 @@ class Report(ReportTest):
         page = self.report(example(x=b"\xff\xfb\x90\0 one header proves little"))
         self.assertEqual(page.media, [])
 
-    def test_arrays(self):
+    def test_arrays_of_pixels_are_shown(self):
         pixels = bytes(range(6)) * 3
         shown = {"height": 2, "width": 3, "channels": 3}
         for features in (shown, {"shape": [2, 3, 3]}, {f"image/{k}": v for k, v in shown.items()}):
@@ -379,17 +379,17 @@ class Report(ReportTest):
         self.assertNotIn("line:", page.sections["records"])
         self.assertEqual(len(self.lines()[0]), 120)
 
-    def test_extreme_numbers(self):
+    def test_extreme_numbers_are_printed_exactly(self):
         page = self.report(example(n=[-(2**63), 2**63 - 1], f=[-3.4e38, 3.4e38]))
         self.assertIn("-9223372036854775808 to 9223372036854775807", page.sections["features"])
 
-    def test_empty_set(self):
+    def test_an_empty_set_is_reported(self):
         page = self.report()
         self.assertIn("There are no records.", page.sections["sizes"])
         self.assertIn("There are no records.", page.sections["records"])
         self.assertIn("The sampled records have no features.", page.sections["features"])
 
-    def test_selection(self):
+    def test_a_selection_is_reported(self):
         self.write("a.tfrecord", tfrecord([example(n=i, id=f"x{i}") for i in range(50)]))
         self.index("-o", "a.rmx", "--id", "id", "--lift", "n", "a.tfrecord")
         self.run_recmap("select", "a.rmx", "--where", "n >= 40", "-o", "a.rmv")
@@ -404,7 +404,7 @@ class Report(ReportTest):
         found = re.findall(rb"M([\d.e+-]+) ([\d.e+-]+)h3v1h-3z", svg)
         return [(float(x), 99 - float(y)) for x, y in found]
 
-    def test_order(self):
+    def test_the_order_is_drawn(self):
         count = 5000
         self.write("a.txt", b"x\n" * count)
         self.index("--framing", "lines", "-o", "a.rmx", "a.txt")
@@ -485,7 +485,7 @@ class Report(ReportTest):
                 "report", option, "1", "-o", "x.html", "a.rmx", what=f"{option} requires --shuffle"
             )
 
-    def test_duplicate_ids(self):
+    def test_duplicate_ids_are_counted(self):
         ids = ["a", "b", "a", "c", "b", "a"]
         self.write("a.tfrecord", tfrecord([example(id=name) for name in ids]))
         self.index("-o", "a.rmx", "--id", "id", "a.tfrecord")
@@ -555,7 +555,7 @@ class Report(ReportTest):
         self.assertIn("The first 256 of 400 features.", page.sections["features"])
         self.assertLess(len(self.read("a.html")), 5_000_000)
 
-    def test_errors(self):
+    def test_wrong_usage_is_explained(self):
         self.write("a.tfrecord", tfrecord([b"a"]))
         self.index("-o", "a.rmx", "a.tfrecord")
         self.check_wrong("report", "a.rmx", "b.rmx", what="only one index can be given")

@@ -49,7 +49,7 @@ class ReportPage(BrowserTest):
         )
         self.assertEqual(self.driver.get_log("browser"), [])
 
-    def test_print(self):
+    def test_a_printed_page_is_complete(self):
         """Nothing is folded or cut off, and what cannot be used on paper is left out."""
         self.check_printed_colors()
         height = "document.documentElement.scrollHeight"
@@ -69,7 +69,7 @@ class ReportPage(BrowserTest):
 class Samples(BrowserTest, ReportTest):
     """Sample records, which may be hostile."""
 
-    def test_samples(self):
+    def test_markup_in_samples_is_text(self):
         script = "<script>document.title = 'changed'</script>"
         handler = '"><img src=x onerror="document.title = \'changed\'">'
         shown = example(

@@ -45,7 +45,7 @@ class Server(ViewTest):
         for word in (b"innerHTML", b"outerHTML", b"insertAdjacent", b"document.write", b"eval("):
             self.assertNotIn(word, script)
 
-    def test_secret(self):
+    def test_requests_need_the_secret(self):
         self.view(example(label=1))
         wrong = ("0" if self.secret[0] != "0" else "1") + self.secret[1:]
         self.assertEqual(self.get("", secret=wrong)[0], 403)
@@ -78,7 +78,7 @@ class Server(ViewTest):
         for origin in ("http://evil.example", "null", f"https://{self.host}", "http://127.0.0.1"):
             self.assertEqual(self.get("api/info", Origin=origin)[0], 403, origin)
 
-    def test_other_sites(self):
+    def test_requests_of_other_sites_are_refused(self):
         self.view(example(label=1))
         page = {"Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "document"}
         for site in ("same-origin", "none"):
@@ -92,7 +92,7 @@ class Server(ViewTest):
             frame = {**page, "Sec_Fetch_Dest": "iframe"}
             self.assertEqual(self.get("", Sec_Fetch_Site=site, **frame)[0], 403)
 
-    def test_no_files(self):
+    def test_files_are_not_served(self):
         self.view(example(label=1))
         line = "GET /{}/{} HTTP/1.1\r\nHost: {}\r\n\r\n"
         for path in (
@@ -121,7 +121,7 @@ class Server(ViewTest):
         self.assertEqual(self.get("api/info", Transfer_Encoding="chunked")[0], 413)
         self.assertEqual(self.get("api/info", Content_Length="0")[0], 200)
 
-    def test_malformed_requests(self):
+    def test_malformed_requests_are_refused(self):
         process = self.view(example(label=1))
         path = f"/{self.secret}/api/info"
         end = f"\r\nHost: {self.host}\r\n\r\n"
@@ -157,7 +157,7 @@ class Server(ViewTest):
         self.assertEqual(reply.count(b"HTTP/1.1 200 OK"), 1)
         self.assertTrue(reply.endswith(self.get("page.css")[2]))
 
-    def test_malformed_fields(self):
+    def test_malformed_fields_are_refused(self):
         self.view(example(label=1))
         for query, what in (
             ("rows", "the field 'first' must be a number"),
@@ -239,7 +239,7 @@ class Server(ViewTest):
                 connection.recv(100)
         self.assertEqual(self.ask("info")["count"], 1)
 
-    def test_signals(self):
+    def test_signals_end_the_server(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             process = self.view(example(label=1))
             self.assertEqual(self.stop(process, number), (b"", b"", -number))
@@ -258,7 +258,7 @@ class Server(ViewTest):
         self.assertEqual(self.ask("info")["count"], 1)
         self.assertEqual(self.stop(process, signal.SIGTERM), (b"", b"", -signal.SIGTERM))
 
-    def test_port(self):
+    def test_a_used_port_is_reported(self):
         self.view(example(label=1))
         self.check(
             "view",
@@ -273,7 +273,7 @@ class Server(ViewTest):
             ),
         )
 
-    def test_without_libmicrohttpd(self):
+    def test_a_missing_library_is_reported(self):
         self.write("a.tfrecord", tfrecord([example(label=1)]))
         self.index("-o", "a.rmx", "a.tfrecord")
         self.write("libmicrohttpd.so.12", b"")
@@ -290,7 +290,7 @@ class Server(ViewTest):
             env={**os.environ, "LD_LIBRARY_PATH": self.folder},
         )
 
-    def test_usage(self):
+    def test_wrong_usage_is_explained(self):
         self.view(example(label=1))
         self.check_wrong("view", what="no index given")
         self.check_wrong("view", "a.rmx", "b.rmx", what="only one index can be given")

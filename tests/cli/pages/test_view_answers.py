@@ -10,7 +10,7 @@ from support import example, sequence_example, tfrecord
 
 
 class Answers(ViewTest):
-    def test_info(self):
+    def test_info_describes_the_view(self):
         self.view(
             example(id="x", label=1, score=0.5),
             options=["--id", "id", "--lift", "label", "--lift", "score"],
@@ -37,7 +37,7 @@ class Answers(ViewTest):
         values = [row["values"][0] for row in rows]
         self.assertEqual(values, ["1732752000.123456", "0.1", "-1e+300", None])
 
-    def test_rows(self):
+    def test_rows_are_served_in_parts(self):
         records = [example(id=f"id-{i}", label=i % 3) for i in range(10)]
         self.view(*records, options=["--lift", "label"])
         answer = self.ask("rows", first=8, count=5)
@@ -57,7 +57,7 @@ class Answers(ViewTest):
     def numbers(self, **fields):
         return [row["number"] for row in self.ask("rows", count=500, **fields)["rows"]]
 
-    def test_filters(self):
+    def test_filters_choose_rows(self):
         count = 10_000
         records = [example(label=i % 7) for i in range(count)]
         self.view(*records, options=["--lift", "label"])
@@ -99,7 +99,7 @@ class Answers(ViewTest):
             searched = search["searched"]
         return answer
 
-    def test_long_searches(self):
+    def test_long_searches_continue_in_slices(self):
         # A slice is 262,144 records. Other requests are answered between slices.
         count, slice_size = 900_000, 1 << 18
         self.write("a.txt", b"a\nbb\nccc\n" * (count // 3))
@@ -143,7 +143,7 @@ class Answers(ViewTest):
         self.assertEqual([row["number"] for row in answer["rows"]], list(range(2, 29, 3)))
         self.assertEqual(self.numbers(first=99_999, filter="length == 3"), [count - 1])
 
-    def test_orders(self):
+    def test_rows_follow_an_order(self):
         self.view(*(example(label=i % 2) for i in range(100)), options=["--lift", "label"])
         for seed, epoch in ((2**64 - 1, 2**64 - 1), (7, 2)):
             words = (f"--seed={seed}", f"--epoch={epoch}")
@@ -160,7 +160,7 @@ class Answers(ViewTest):
         found = self.ask("find", number=numbers[9], **filtered)
         self.assertEqual(found, {"matches": [{"number": numbers[9], "row": 9}]})
 
-    def test_ids(self):
+    def test_ids_find_rows(self):
         records = [example(id=name) for name in ("a", "b", "a", "<i>")]
         self.view(*records, options=["--id", "id"])
         self.assertEqual(
@@ -171,7 +171,7 @@ class Answers(ViewTest):
         error = self.ask("find", status=404, id="c")["error"]
         self.assertEqual(error, "no record has the id 'c'")
 
-    def test_selections(self):
+    def test_selections_are_shown(self):
         records = [example(id=f"id-{i}", label=i) for i in range(20)]
         self.write("a.tfrecord", tfrecord(records))
         self.index("--id", "id", "--lift", "label", "-o", "a.rmx", "a.tfrecord")
@@ -186,7 +186,7 @@ class Answers(ViewTest):
         )
         self.assertEqual(self.ask("find", number=4), {"matches": [{"number": 4, "row": None}]})
 
-    def test_record(self):
+    def test_a_record_has_all_its_values(self):
         record = sequence_example(
             {"label": [3, -(2**63)], "score": [0.5, float("nan")], "none": [], "text": "a\nb"},
             {"frames": [b"\xff\0", b"x"]},
@@ -220,7 +220,7 @@ class Answers(ViewTest):
             {"size": len(record), "first": 10, "hex": record[10:].hex()},
         )
 
-    def test_media(self):
+    def test_pictures_and_sounds_are_served(self):
         picture, sound, pixels = png(40, 30), wav(b"\x80" * 800), bytes(range(64))
         self.view(
             example(picture=[b"x", picture], sound=sound, pixels=pixels, shape=[8, 8]),
@@ -272,7 +272,7 @@ class Answers(ViewTest):
             status, headers, _ = self.get(f"api/media?number=2&{query}")
             self.assertEqual((status, headers["Content-Type"]), (404, "application/json"))
 
-    def test_hostile_records(self):
+    def test_markup_in_records_is_text(self):
         texts = [
             "<script>alert(1)</script>",
             '"><img src=x onerror=alert(1)>',
@@ -306,7 +306,7 @@ class Answers(ViewTest):
         for number in range(len(rows)):
             self.assertNotIn("error", self.ask("record", number=number))
 
-    def test_large_records(self):
+    def test_large_records_are_cut(self):
         names = {f"feature{i:04}": i for i in range(1200)}
         self.view(
             bytes(9 << 20),
@@ -364,7 +364,7 @@ class Answers(ViewTest):
         self.assertGreater(place["length"], 0)
         self.assertTrue(place["reason"])
 
-    def test_no_records(self):
+    def test_empty_views_are_served(self):
         self.view()
         self.assertEqual(self.ask("rows", first=0, count=9)["count"], 0)
         self.assertEqual(self.ask("rows", first=0, count=9, seed=1)["count"], 0)

@@ -28,7 +28,7 @@ class Browser(BrowserTest, ViewTest):
         log = [entry["message"] for entry in self.driver.get_log("browser")]
         self.assertEqual([line for line in log if "/favicon.ico" not in line], [])
 
-    def test_table(self):
+    def test_the_table_loads_rows_as_it_scrolls(self):
         count = 3_000
         records = [example(id=f"id-{i}", label=i % 10) for i in range(count)]
         self.view(*records, options=["--id", "id", "--lift", "label"])
@@ -105,7 +105,7 @@ class Browser(BrowserTest, ViewTest):
         self.wait_for("document.getElementById('status').className", "bad")
         self.wait_for("document.activeElement.id", "find-text")
 
-    def test_long_search(self):
+    def test_matches_appear_while_the_search_runs(self):
         """Matches are shown while the filter is compared with the other records."""
         count = 3_000_000
         self.write("a.txt", b"a\nbb\nccc\n" * (count // 3))
@@ -185,7 +185,7 @@ class Browser(BrowserTest, ViewTest):
             self.wait_for_selected(5)
         self.check_log()
 
-    def test_hostile_records(self):
+    def test_markup_in_records_is_not_run(self):
         change = "document.title = 'changed'"
         texts = (f"<script>{change}</script>", f'"><img src=x onerror="{change}">')
         shown = example(
@@ -235,7 +235,7 @@ class Browser(BrowserTest, ViewTest):
             self.wait_for("getComputedStyle(document.body).color", color)
         self.check_log()
 
-    def test_damage(self):
+    def test_numbers_of_damage_stay_in_one_line(self):
         """Numbers stay in one line, also on a phone."""
         records = [example(text="t" * 4000) for _ in range(300)]
         data = bytearray(tfrecord(records))
@@ -256,7 +256,7 @@ class Browser(BrowserTest, ViewTest):
         self.check_width(360)
         self.check_contrast()
 
-    def test_record_scrolls(self):
+    def test_keys_scroll_a_long_record(self):
         """Keys scroll a record that is longer than the window."""
         self.view(*(example(**{f"x{i:03}": [i] * 9 for i in range(100)}) for _ in range(3)))
         self.driver.get(self.url)
@@ -280,7 +280,7 @@ class Browser(BrowserTest, ViewTest):
         self.press(Keys.ESCAPE)
         self.wait_for_selected(1)
 
-    def test_focus(self):
+    def test_the_tabulator_key_visits_all_controls(self):
         """The tabulator key visits everything that can be used, in the order of the page."""
         self.view(example(sound=wav(b"\x80" * 800)), example(label=1))
         self.driver.get(f"{self.url}#page=record&number=0")
@@ -329,7 +329,7 @@ class Browser(BrowserTest, ViewTest):
             " cell.parentNode.getAttribute('aria-selected')]"
         )
 
-    def test_screen_readers(self):
+    def test_the_table_tells_its_number_of_rows(self):
         """The table is a grid that tells how many rows there are, although few are in the page."""
         count = 2_000
         self.view(*(example(label=i % 7) for i in range(count)), options=["--lift", "label"])
@@ -365,7 +365,7 @@ class Browser(BrowserTest, ViewTest):
         self.assertIsNone(self.active())
         self.check_log()
 
-    def test_print(self):
+    def test_a_printed_record_is_complete(self):
         """A printed record is complete and dark on white, without what could be clicked."""
         self.view(example(sound=wav(b"\x80" * 800), **{f"x{i:03}": [i] * 9 for i in range(100)}))
         for page in ("rows", "record"):

@@ -20,7 +20,7 @@ static void fill_bytes(void) {
     for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)rng_below(&random, 256);
 }
 
-static void test_known_values(void **state) {
+static void test_crc_has_the_known_values(void **state) {
     (void)state;
     assert_int_equal(crc32c("", 0), 0);
     assert_int_equal(crc32c("123456789", 9), 0xe3069283u);
@@ -35,7 +35,7 @@ static void test_every_size_and_alignment(void **state) {
                              oracle_masked_crc(bytes + first, size));
 }
 
-static void test_every_split(void **state) {
+static void test_crc_of_parts_equals_that_of_the_whole(void **state) {
     (void)state;
     fill_bytes();
     uint32_t whole = crc32c(bytes, SIZE_MAX_TESTED);
@@ -47,9 +47,9 @@ static void test_every_split(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_values),
+        cmocka_unit_test(test_crc_has_the_known_values),
         cmocka_unit_test(test_every_size_and_alignment),
-        cmocka_unit_test(test_every_split),
+        cmocka_unit_test(test_crc_of_parts_equals_that_of_the_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,7 +47,7 @@ static void check_words(size_t count, unsigned first_bit, unsigned end_bit, stru
     free(more);
 }
 
-static void test_words(void **state) {
+static void test_words_are_sorted_stably(void **state) {
     (void)state;
     struct rng random = {2};
     for (size_t count = 0; count < 300; count += count < 60 ? 3 : 37)
@@ -57,7 +57,7 @@ static void test_words(void **state) {
     check_words(70000, 20, 64, &random);
 }
 
-static void test_sorts(void **state) {
+static void test_items_are_sorted_stably(void **state) {
     (void)state;
     struct rng random = {1};
     for (size_t count = 0; count < 300; count += 37)
@@ -68,6 +68,7 @@ static void test_sorts(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sorts), cmocka_unit_test(test_words)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_items_are_sorted_stably),
+                                       cmocka_unit_test(test_words_are_sorted_stably)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static void check_redacted(const char *text, const char *expected) {
     assert_string_equal(redacted, expected);
 }
 
-static void test_redacted(void **state) {
+static void test_queries_of_urls_are_redacted(void **state) {
     (void)state;
     check_redacted("s3://bucket/a?b", "s3://bucket/a?b");
     check_redacted("s3://bucket/a?X-Amz-Signature=secret", "s3://bucket/a?...");
@@ -66,7 +66,7 @@ static void test_the_path_of_an_error(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_redacted),
+        cmocka_unit_test(test_queries_of_urls_are_redacted),
         cmocka_unit_test(test_the_path_of_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 enum { COUNT_MAX = 33 };
 
 /* Structs whose key is not their first member, with repeated keys. */
-static void test_below(void **state) {
+static void test_search_finds_the_first_key_not_below(void **state) {
     (void)state;
     struct item {
         uint32_t other;
@@ -31,7 +31,7 @@ static void test_below(void **state) {
 }
 
 /* Keys that do not ascend give a wrong result, but never one that is out of range. */
-static void test_unsorted(void **state) {
+static void test_unsorted_keys_give_no_place_out_of_range(void **state) {
     (void)state;
     const uint64_t keys[] = {9, 1, 8, 2, 7, 3};
     enum { COUNT = sizeof keys / sizeof *keys };
@@ -40,7 +40,7 @@ static void test_unsorted(void **state) {
 }
 
 /* 32-bit keys with a limit above all of them, and keys that do not ascend. */
-static void test_below32(void **state) {
+static void test_search_finds_keys_of_32_bits(void **state) {
     (void)state;
     const uint32_t keys[] = {0, 3, 3, 8, UINT32_MAX}, unsorted[] = {9, 1, 8, 2, 7};
     enum { COUNT = sizeof keys / sizeof *keys };
@@ -56,7 +56,9 @@ static void test_below32(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_below), cmocka_unit_test(test_below32),
-                                       cmocka_unit_test(test_unsorted)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_search_finds_the_first_key_not_below),
+        cmocka_unit_test(test_search_finds_keys_of_32_bits),
+        cmocka_unit_test(test_unsorted_keys_give_no_place_out_of_range)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static struct item *random_items(size_t count, uint32_t key_count) {
 }
 
 /* Sizes around the runs that are merged; few keys, so that many items are equal. */
-static void test_as_qsort(void **state) {
+static void test_sort_equals_qsort(void **state) {
     (void)state;
     static const size_t counts[] = {0, 1, 2, 4095, 4096, 4097, 8192, 8193, 12289, 40000, 65537};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
@@ -77,7 +77,7 @@ static recmap_status sort_asking(struct questions *questions, size_t count) {
 }
 
 /* The sorting of the runs asks, and so does each of the merges, which follow. */
-static void test_interrupts(void **state) {
+static void test_sorting_can_be_interrupted(void **state) {
     (void)state;
     const size_t count = 1 << 18; /* six rounds of merges */
     struct questions all = {0, SIZE_MAX};
@@ -115,8 +115,8 @@ static void test_copies_ask(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_as_qsort),
-        cmocka_unit_test(test_interrupts),
+        cmocka_unit_test(test_sort_equals_qsort),
+        cmocka_unit_test(test_sorting_can_be_interrupted),
         cmocka_unit_test(test_copies_ask),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

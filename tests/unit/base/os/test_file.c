@@ -255,7 +255,7 @@ static void assert_folder(const char *path, const char *folder, const char *name
     assert_string_equal(path_name(path), name);
 }
 
-static void test_paths(void **state) {
+static void test_paths_are_split_and_joined(void **state) {
     (void)state;
     assert_folder("name", ".", "name");
     assert_folder("a/b/name", "a/b", "name");
@@ -280,7 +280,7 @@ int main(void) {
         IN_FOLDER(test_leftovers_of_many_targets),
         IN_FOLDER(test_leftovers_may_be_kept),
         IN_FOLDER(test_replaced_temporary_file_is_not_published),
-        cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_paths_are_split_and_joined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

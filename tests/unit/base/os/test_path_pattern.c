@@ -23,7 +23,7 @@ static bool matches(const char *text, const char *key) {
     return result;
 }
 
-static void test_keys(void **state) {
+static void test_patterns_match_keys(void **state) {
     (void)state;
     assert_true(matches("a/*.x", "a/b.x"));
     assert_false(matches("a/*.x", "a/b/c.x"));
@@ -58,7 +58,7 @@ static void test_stars_at_the_end(void **state) {
     assert_false(matches("a/b**", "a/b/c")); /* these are two wildcards in a name */
 }
 
-static void test_flat(void **state) {
+static void test_patterns_without_folders_are_flat(void **state) {
     (void)state;
     assert_true(path_pattern_is_flat(""));
     assert_true(path_pattern_is_flat("a/b/"));
@@ -70,7 +70,7 @@ static void test_flat(void **state) {
     assert_false(path_pattern_is_flat("**"));
 }
 
-static void test_empty_components(void **state) {
+static void test_empty_components_match_only_each_other(void **state) {
     (void)state;
     assert_true(matches("a//*.x", "a//b.x") && matches("a/*/b", "a//b"));
     assert_false(matches("a//*.x", "a/b.x") || matches("a/*.x", "a//b.x"));
@@ -94,11 +94,11 @@ static void test_too_many_components(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_patterns_match_keys),
         cmocka_unit_test(test_keys_below_hidden_folders),
         cmocka_unit_test(test_stars_at_the_end),
-        cmocka_unit_test(test_flat),
-        cmocka_unit_test(test_empty_components),
+        cmocka_unit_test(test_patterns_without_folders_are_flat),
+        cmocka_unit_test(test_empty_components_match_only_each_other),
         cmocka_unit_test(test_too_many_components),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,7 +41,7 @@ static void check_output(const char *script, const char *expected) {
     assert_int_equal(result.size, strlen(expected));
 }
 
-static void test_output(void **state) {
+static void test_output_is_read_to_its_end(void **state) {
     (void)state;
     check_output("echo a; sleep 0.1; echo b", "a\nb\n");
     check_output("true", "");
@@ -49,7 +49,7 @@ static void test_output(void **state) {
     check_output("exec >&-; sleep 0.1", "");
 }
 
-static void test_ends(void **state) {
+static void test_exit_statuses_and_signals_are_told_apart(void **state) {
     (void)state;
     struct program_result result = run("echo a; exit 3", 60 * S);
     assert_int_equal(result.end, PROGRAM_EXITED);
@@ -94,7 +94,7 @@ static void check_killed(const char *script, enum program_end end, uint64_t time
     unlink(path);
 }
 
-static void test_limits(void **state) {
+static void test_slow_and_talkative_programs_are_killed(void **state) {
     (void)state;
     check_killed("sleep 30", PROGRAM_TOO_SLOW, S / 10);
     check_killed("exec >&-; sleep 30", PROGRAM_TOO_SLOW, S / 10);
@@ -115,7 +115,7 @@ static int stop_at_once(void *context) {
     return 1;
 }
 
-static void test_interrupts(void **state) {
+static void test_an_interrupt_kills_the_program(void **state) {
     (void)state;
     struct program_result result;
     recmap_error error = RECMAP_ERROR_INIT;
@@ -169,13 +169,13 @@ static void test_a_process_without_standard_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(output),
-        TEST(ends),
+        TEST(output_is_read_to_its_end),
+        TEST(exit_statuses_and_signals_are_told_apart),
         TEST(a_missing_program),
         TEST(arguments_are_not_expanded),
-        TEST(limits),
+        TEST(slow_and_talkative_programs_are_killed),
         TEST(processes_that_stay_are_not_waited_for),
-        TEST(interrupts),
+        TEST(an_interrupt_kills_the_program),
         TEST(signals_are_as_usual),
         TEST(a_process_that_ignores_the_ends_of_others),
         TEST(a_process_without_standard_files),

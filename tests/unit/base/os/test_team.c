@@ -175,7 +175,7 @@ static void fork_again(void) {
 }
 
 /* A child of fork has none of its parent's helpers, and starts its own. */
-static void test_fork(void **state) {
+static void test_a_forked_child_starts_its_own_helpers(void **state) {
     (void)state;
     hold_meetings(NULL);
     check_child(use_helpers_and_exit, 7);
@@ -243,7 +243,7 @@ int main(void) {
         cmocka_unit_test(test_every_part_is_done_once),
         cmocka_unit_test(test_helpers_stay),
         cmocka_unit_test(test_callers_share_helpers),
-        cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_a_forked_child_starts_its_own_helpers),
         cmocka_unit_test(test_exit_during_a_job),
         cmocka_unit_test(test_workers_block_signals),
     };

@@ -60,7 +60,7 @@ static int enter_tree(void **state) {
     return failed;
 }
 
-static void test_folder(void **state) {
+static void test_folders_are_listed(void **state) {
     (void)state;
     struct path_list list = PATH_LIST_INIT;
     recmap_error error = RECMAP_ERROR_INIT;
@@ -72,7 +72,7 @@ static void test_folder(void **state) {
 }
 
 /* Folders and FIFOs are left out, links to files are not. */
-static void test_patterns(void **state) {
+static void test_patterns_match_files_and_links_to_them(void **state) {
     (void)state;
     expect_matches("*.s", "1.s l.s");
     expect_matches("*/?.s", "a/2.s d/5.s");
@@ -136,7 +136,7 @@ static void test_listing_can_be_interrupted(void **state) {
 }
 
 /* `**` is any number of folders, follows no links to folders and enters no hidden ones. */
-static void test_recursive_patterns(void **state) {
+static void test_two_stars_match_any_number_of_folders(void **state) {
     (void)state;
     expect_matches("**/*.s", "1.s a/2.s a/b/3.s a/b/c/4.s d/5.s l.s");
     expect_matches("a/**", "a/2.s a/b/3.s a/b/c/4.s");
@@ -153,12 +153,12 @@ static void test_recursive_patterns(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_TREE(test_folder),
-        IN_TREE(test_patterns),
+        IN_TREE(test_folders_are_listed),
+        IN_TREE(test_patterns_match_files_and_links_to_them),
         IN_TREE(test_patterns_match_as_in_libc),
         IN_TREE(test_a_name_is_found_without_reading_its_folder),
         IN_TREE(test_listing_can_be_interrupted),
-        IN_TREE(test_recursive_patterns),
+        IN_TREE(test_two_stars_match_any_number_of_folders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

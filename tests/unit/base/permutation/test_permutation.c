@@ -41,7 +41,7 @@ static void check_small(void) {
     for (uint64_t n = 1; n <= 4096; n += n < 300 ? 1 : step) check_bijection(n, 52, 1 + n % 300);
 }
 
-static void test_small(void **state) {
+static void test_small_sizes_are_permuted(void **state) {
     (void)state;
     on_every_path(check_small);
 }
@@ -56,7 +56,7 @@ static void check_named(void) {
     if (is_long()) check_bijection(((uint64_t)1 << 24) + 1, 1, 4096);
 }
 
-static void test_named(void **state) {
+static void test_sizes_at_limits_are_permuted(void **state) {
     (void)state;
     on_every_path(check_named);
 }
@@ -162,7 +162,7 @@ static void test_forcing_a_path(void **state) {
 }
 
 /* Products and quotients against sums: a*b by shifting, (q*c + r) back to the product. */
-static void test_wide_numbers(void **state) {
+static void test_wide_products_and_quotients_are_exact(void **state) {
     (void)state;
     for (uint64_t i = 0; i < 20000; i++) {
         uint64_t a = random_word(1, i) >> (i % 64), b = random_word(2, i) >> (i / 64 % 64);
@@ -190,12 +190,12 @@ static void test_wide_numbers(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forcing_a_path),
-        cmocka_unit_test(test_small),
-        cmocka_unit_test(test_named),
+        cmocka_unit_test(test_small_sizes_are_permuted),
+        cmocka_unit_test(test_sizes_at_limits_are_permuted),
         cmocka_unit_test(test_distinct_of_many),
         cmocka_unit_test(test_paths_agree_at_every_width),
         cmocka_unit_test(test_repeated_cycle_walks),
-        cmocka_unit_test(test_wide_numbers),
+        cmocka_unit_test(test_wide_products_and_quotients_are_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,7 +71,7 @@ static void test_fields_of_rows(void **state) {
     expect_bytes("a\tb,c\td\n", 8, '\t', "a|b,c|d|/2 ");
 }
 
-static void test_quoted_fields(void **state) {
+static void test_quoted_fields_are_read(void **state) {
     (void)state;
     expect("\"a\",\"b\"\n", "\"a\"|\"b\"|/2 ");
     expect("\"\",\"\"", "\"\"|\"\"|/1 ");
@@ -82,7 +82,7 @@ static void test_quoted_fields(void **state) {
     expect(" \"a\"\n", " \"a\"|/2 ");
 }
 
-static void test_line_ends(void **state) {
+static void test_line_ends_are_lf_or_cr_lf(void **state) {
     (void)state;
     expect("a,b\r\n\"c\"\r\n", "a|b|/2 \"c\"|/3 ");
     expect("a\r", "a|/1 ");
@@ -158,8 +158,8 @@ static void test_a_long_field_can_be_interrupted(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fields_of_rows),
-        cmocka_unit_test(test_quoted_fields),
-        cmocka_unit_test(test_line_ends),
+        cmocka_unit_test(test_quoted_fields_are_read),
+        cmocka_unit_test(test_line_ends_are_lf_or_cr_lf),
         cmocka_unit_test(test_byte_order_mark_at_the_start_only),
         cmocka_unit_test(test_errors_name_line_and_byte),
         cmocka_unit_test(test_nul_is_refused),

@@ -32,7 +32,7 @@ static int free_text(void **state) {
 
 /* Nested values of every kind in one text. Commas and colons are the writer's task, so the complete
  * text is compared. */
-static void test_structure(void **state) {
+static void test_nested_values_are_written_as_one_text(void **state) {
     (void)state;
     struct json_writer json = json_begin(&text);
     json_open(&json, '{');
@@ -61,7 +61,7 @@ static void test_structure(void **state) {
 }
 
 /* Characters that JSON escapes, and those around the limits of what it must escape. */
-static void test_strings(void **state) {
+static void test_strings_are_escaped(void **state) {
     (void)state;
     static const struct {
         const char *value;
@@ -88,14 +88,14 @@ static void test_strings(void **state) {
 }
 
 /* As Python's os.fsdecode and json.dumps write them. */
-static void test_paths(void **state) {
+static void test_paths_are_written_as_python_writes_them(void **state) {
     (void)state;
     struct json_writer json = json_begin(&text);
     json_path(&json, "d\xff/\xc3\xa9\n\xe2\x82");
     expect("\"d\\udcff/\xc3\xa9\\n\\udce2\\udc82\"");
 }
 
-static void test_base64(void **state) {
+static void test_bytes_are_written_as_base64(void **state) {
     (void)state;
     static const char *const expected[] = {"",         "Zg==",     "Zm8=",    "Zm9v",
                                            "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"};
@@ -113,7 +113,7 @@ static void test_base64(void **state) {
 }
 
 /* Values with their known shortest text. NaN and infinities have none in JSON. */
-static void test_doubles(void **state) {
+static void test_doubles_have_their_shortest_text(void **state) {
     (void)state;
     static const struct {
         double value;
@@ -181,7 +181,7 @@ static void test_floats_read_back(void **state) {
 
 /* Values given as bits, with their known shortest text. It is shorter than the text of the same
  * value as a double. */
-static void test_floats(void **state) {
+static void test_floats_have_their_shortest_text(void **state) {
     (void)state;
     static const struct {
         uint32_t bits;
@@ -231,7 +231,7 @@ static bool utf8_valid_slowly(const uint8_t *data, size_t size) {
 
 /* Every sequence of up to three bytes, and sequences of four around each boundary; alone, and after
  * ASCII text, which is skipped eight bytes at a time. */
-static void test_utf8(void **state) {
+static void test_invalid_utf8_is_recognised(void **state) {
     (void)state;
     static const uint8_t borders[] = {0x00, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0,
                                       0xc1, 0xc2, 0xdf, 0xe0, 0xed, 0xee, 0xef, 0xf0, 0xf1,
@@ -256,7 +256,7 @@ static void test_utf8(void **state) {
 }
 
 /* Text that could not be written completely is removed again; earlier text is kept. */
-static void test_end(void **state) {
+static void test_incomplete_text_is_removed_again(void **state) {
     (void)state;
     struct json_writer json = json_begin(&text);
     json_text(&json, "a");
@@ -277,11 +277,15 @@ static void test_end(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_structure), cmocka_unit_test(test_strings),
-        cmocka_unit_test(test_base64),    cmocka_unit_test(test_doubles),
-        cmocka_unit_test(test_floats),    cmocka_unit_test(test_floats_read_back),
-        cmocka_unit_test(test_paths),     cmocka_unit_test(test_utf8),
-        cmocka_unit_test(test_end),
+        cmocka_unit_test(test_nested_values_are_written_as_one_text),
+        cmocka_unit_test(test_strings_are_escaped),
+        cmocka_unit_test(test_bytes_are_written_as_base64),
+        cmocka_unit_test(test_doubles_have_their_shortest_text),
+        cmocka_unit_test(test_floats_have_their_shortest_text),
+        cmocka_unit_test(test_floats_read_back),
+        cmocka_unit_test(test_paths_are_written_as_python_writes_them),
+        cmocka_unit_test(test_invalid_utf8_is_recognised),
+        cmocka_unit_test(test_incomplete_text_is_removed_again),
     };
     return cmocka_run_group_tests(tests, NULL, free_text);
 }

@@ -43,7 +43,7 @@ static double comma_strtod(const char *text, char **end) {
 #undef snprintf
 #undef strtod
 
-static void test_numbers(void **state) {
+static void test_numbers_have_points_in_every_locale(void **state) {
     (void)state;
     recmap_text text = RECMAP_TEXT_INIT;
     struct json_writer json = json_begin(&text);
@@ -64,7 +64,7 @@ static void test_numbers(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_numbers_have_points_in_every_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

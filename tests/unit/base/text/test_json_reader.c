@@ -31,7 +31,7 @@ static void expect(const char *text, bool is_valid, size_t expected) {
 }
 
 /* Values of each kind, alone and in nested arrays and objects. What follows is not read. */
-static void test_values(void **state) {
+static void test_values_of_each_kind_are_read(void **state) {
     (void)state;
     static const char *const values[] = {
         "0",
@@ -81,7 +81,7 @@ static void test_what_is_not_a_value(void **state) {
         expect(cases[i].text, false, cases[i].stop);
 }
 
-static void test_depth(void **state) {
+static void test_deep_nesting_is_refused(void **state) {
     (void)state;
     enum { SIZE = 2 * (JSON_DEPTH_MAX + 1) };
     char text[SIZE + 1] = "";
@@ -94,7 +94,7 @@ static void test_depth(void **state) {
 }
 
 /* A text that ends too early is refused at its end, or at the word that is cut. */
-static void test_cut_texts(void **state) {
+static void test_cut_texts_are_refused(void **state) {
     (void)state;
     static const char text[] = "{\"a\":[1,true,\"\\u00e9\\n\",{\"b\":null}],\"c\":[[],{}]}";
     size_t passed;
@@ -107,10 +107,10 @@ static void test_cut_texts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_values_of_each_kind_are_read),
         cmocka_unit_test(test_what_is_not_a_value),
-        cmocka_unit_test(test_depth),
-        cmocka_unit_test(test_cut_texts),
+        cmocka_unit_test(test_deep_nesting_is_refused),
+        cmocka_unit_test(test_cut_texts_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

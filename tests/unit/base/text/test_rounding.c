@@ -12,7 +12,7 @@ static struct json_number number_of(const char *text) {
     return (struct json_number){text, strlen(text)};
 }
 
-static void test_numbers(void **state) {
+static void test_numbers_that_floats_hold_closely_are_known(void **state) {
     (void)state;
     static const char *const close[] = {
         "0.0",  "-0.0", "0.1",   "16777216", "16777215.4",           "1.5e7",
@@ -30,7 +30,7 @@ static void test_numbers(void **state) {
     }
 }
 
-static void test_doubles(void **state) {
+static void test_doubles_beyond_2_to_53_are_far(void **state) {
     (void)state;
     assert_false(rounding_is_far_double(0));
     assert_false(rounding_is_far_double(INT64_C(1) << 53));
@@ -41,7 +41,7 @@ static void test_doubles(void **state) {
 }
 
 /* Numbers that a float holds as they are written, and others. */
-static void test_none(void **state) {
+static void test_floats_hold_some_numbers_as_written(void **state) {
     (void)state;
     static const char *const held[] = {
         "0",         "-0.0",      "0.1",        "0.12345",  "0.123456",           "-123.456",
@@ -72,7 +72,7 @@ static void test_none(void **state) {
     }
 }
 
-static void test_texts(void **state) {
+static void test_texts_of_far_numbers_are_recognised(void **state) {
     (void)state;
     static const struct {
         const char *text;
@@ -98,10 +98,10 @@ static void test_texts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_doubles),
-        cmocka_unit_test(test_none),
-        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_numbers_that_floats_hold_closely_are_known),
+        cmocka_unit_test(test_doubles_beyond_2_to_53_are_far),
+        cmocka_unit_test(test_floats_hold_some_numbers_as_written),
+        cmocka_unit_test(test_texts_of_far_numbers_are_recognised),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static bool are_near(const char *a, const char *b) {
     return distance(a, b) != SIZE_MAX;
 }
 
-static void test_distances(void **state) {
+static void test_distances_count_mistakes(void **state) {
     (void)state;
     assert_int_equal(distance("", ""), 0);
     assert_true(distance("", "a") == SIZE_MAX);
@@ -36,7 +36,7 @@ static void test_distances(void **state) {
     assert_int_equal(distance("a[", "a{"), 1); /* not letters */
 }
 
-static void test_long_names(void **state) {
+static void test_long_names_are_compared_up_to_a_limit(void **state) {
     (void)state;
     char name[NEAR_NAME_MAX + 2];
     memset(name, 'a', sizeof name);
@@ -47,7 +47,7 @@ static void test_long_names(void **state) {
     assert_true(near_name_distance(name, 1, name, NEAR_NAME_MAX + 1) == SIZE_MAX);
 }
 
-static void test_near_names(void **state) {
+static void test_names_with_one_mistake_are_near(void **state) {
     (void)state;
     assert_true(are_near("label", "lable"));
     assert_true(are_near("label", "labels"));
@@ -80,8 +80,9 @@ static void test_the_first_of_the_nearest_names(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_distances), cmocka_unit_test(test_long_names),
-        cmocka_unit_test(test_near_names), cmocka_unit_test(test_the_first_of_the_nearest_names)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_distances_count_mistakes),
+                                       cmocka_unit_test(test_long_names_are_compared_up_to_a_limit),
+                                       cmocka_unit_test(test_names_with_one_mistake_are_near),
+                                       cmocka_unit_test(test_the_first_of_the_nearest_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ static void check(const char *text, const char *expected) {
     assert_string_equal(word, expected ? expected : "");
 }
 
-static void test_words(void **state) {
+static void test_words_are_quoted_if_needed(void **state) {
     (void)state;
     check("label", "label");
     check("a/b-c_d.e:f@1%+,=", "a/b-c_d.e:f@1%+,=");
@@ -32,7 +32,7 @@ static void test_words(void **state) {
     check("\xc2\x9b", NULL);
 }
 
-static void test_capacity(void **state) {
+static void test_words_that_do_not_fit_are_refused(void **state) {
     (void)state;
     char word[8];
     assert_true(shell_word_write(word, sizeof word, "1234567"));
@@ -47,7 +47,7 @@ static void test_capacity(void **state) {
     assert_false(shell_word_write(word, 2, " "));
 }
 
-static void test_names(void **state) {
+static void test_only_the_value_of_a_name_is_quoted(void **state) {
     (void)state;
     char word[SHELL_WORD_SIZE], name[SHELL_WORD_SIZE];
     assert_string_equal(shell_word_of_name(word, "a", "=DEFAULT"), "a=DEFAULT");
@@ -78,7 +78,7 @@ static void check_split(const char *command, const char *expected) {
 }
 
 /* As Python's shlex.split does. */
-static void test_splitting(void **state) {
+static void test_words_are_split_as_by_shlex(void **state) {
     (void)state;
     check_split("", "");
     check_split(" \t ", "");
@@ -102,6 +102,8 @@ static void test_splitting(void **state) {
 #define TEST(name) cmocka_unit_test(test_##name)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(words), TEST(capacity), TEST(names), TEST(splitting)};
+    const struct CMUnitTest tests[] = {
+        TEST(words_are_quoted_if_needed), TEST(words_that_do_not_fit_are_refused),
+        TEST(only_the_value_of_a_name_is_quoted), TEST(words_are_split_as_by_shlex)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

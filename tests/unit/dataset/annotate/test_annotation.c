@@ -54,7 +54,7 @@ static size_t column_count(void) {
     return count;
 }
 
-static void test_rows(void **state) {
+static void test_rows_become_a_column(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset *dataset = open_three_records();
@@ -92,7 +92,7 @@ static size_t add_half(recmap_type type, const char *default_value) {
 }
 
 /* A column of floats can be read as float64, but not the reverse. */
-static void test_float64(void **state) {
+static void test_floats_are_read_as_float64_but_not_the_reverse(void **state) {
     (void)state;
     static const struct {
         recmap_type type;
@@ -137,7 +137,7 @@ static int is_annotated(const char *name) {
 }
 
 /* A column like another one keeps its mark, and another column does not change it. */
-static void test_marks(void **state) {
+static void test_a_column_like_another_keeps_its_mark(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_lifted_column lifted = {"lifted", RECMAP_TYPE_INT64, "7", 0, 0};
@@ -213,7 +213,7 @@ static void test_records_without_a_value(void **state) {
 }
 
 /* After an error nothing is published. */
-static void test_misuse(void **state) {
+static void test_after_an_error_nothing_is_published(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset *dataset = open_three_records();
@@ -311,11 +311,11 @@ static void test_index_that_is_replaced_meanwhile(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(rows),
-        TEST(float64),
-        TEST(marks),
+        TEST(rows_become_a_column),
+        TEST(floats_are_read_as_float64_but_not_the_reverse),
+        TEST(a_column_like_another_keeps_its_mark),
         TEST(records_without_a_value),
-        TEST(misuse),
+        TEST(after_an_error_nothing_is_published),
         TEST(cancelled_within_a_line),
         TEST(annotations_exclude_each_other),
         TEST(index_that_is_replaced_meanwhile),

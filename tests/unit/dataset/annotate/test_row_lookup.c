@@ -66,7 +66,7 @@ static void check_rows(struct row_lookup *lookup, const recmap_value *ids, size_
                                                  : find_alone(lookup->index, &ids[i]));
 }
 
-static void test_rows(void **state) {
+static void test_lookup_finds_the_rows_of_each_record(void **state) {
     (void)state;
     struct rng random = {1};
     recmap_error error = RECMAP_ERROR_INIT;
@@ -94,7 +94,8 @@ static void test_rows(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_rows, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(test_lookup_finds_the_rows_of_each_record, folder_enter,
+                                        folder_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,7 +122,7 @@ static void read_in_random_order(const struct packed_shard *shard, recmap_access
 
 /* Compressed shards of all sizes, from empty to several spans, in one and in many members. Every
  * record is read in random order and compared. */
-static void test_random_order(void **state) {
+static void test_records_are_read_in_random_order(void **state) {
     (void)state;
     struct rng random = {3};
     const char *name = "a.tfrecord.gz";
@@ -395,7 +395,7 @@ static void test_damage_when_indexed(void **state) {
 
 /* A checksum that does not hold over records whose own do: an error, or listed, and none is lost.
  */
-static void test_wrong_sum(void **state) {
+static void test_a_wrong_stream_checksum_loses_no_record(void **state) {
     (void)state;
     struct rng random = {16};
     const char *name = "a.gz";
@@ -434,7 +434,7 @@ static void test_wrong_sum(void **state) {
 
 /* Every cut and many flipped bytes of a small file: indexing with skip and verifying work, and give
  * nothing but records of the file. */
-static void test_small_damage(void **state) {
+static void test_damage_of_a_small_file_is_found(void **state) {
     (void)state;
     struct rng random = {7};
     const char *name = "a.gz";
@@ -583,15 +583,15 @@ static void test_threads_share_spans(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(random_order),
+        TEST(records_are_read_in_random_order),
         TEST(parts_make_the_whole),
         TEST(damage_when_read),
         TEST(verify_counts_what_can_be_read),
         TEST(last_member_zeroed),
         TEST(another_stream_of_the_same_size),
         TEST(damage_when_indexed),
-        TEST(wrong_sum),
-        TEST(small_damage),
+        TEST(a_wrong_stream_checksum_loses_no_record),
+        TEST(damage_of_a_small_file_is_found),
         TEST(threads_share_spans),
         TEST(nothing_after_the_last_block),
         TEST(cut_while_open),

@@ -155,7 +155,7 @@ static void build(size_t kind, enum compression compression_kind,
     index_build("a.rmx", &options, &path, 1);
 }
 
-static void test_whole(void **state) {
+static void test_whole_streams_give_all_records(void **state) {
     (void)state;
     struct rng random = {1};
     bool has[RECORDS];
@@ -171,7 +171,7 @@ static void test_whole(void **state) {
 }
 
 /* A member with a wrong checksum is lost, and so is everything after it. */
-static void test_wrong_sum(void **state) {
+static void test_a_wrong_checksum_loses_all_that_follows(void **state) {
     (void)state;
     struct rng random = {2};
     bool has[RECORDS];
@@ -208,7 +208,7 @@ static void test_wrong_sum(void **state) {
 
 /* Cuts, and flipped bytes that a member follows: nothing that is handed out is wrong. (A flip in
  * the last member may look like a cut.) */
-static void test_damage_anywhere(void **state) {
+static void test_damage_anywhere_gives_no_wrong_record(void **state) {
     (void)state;
     struct rng random = {3};
     bool has[RECORDS];
@@ -330,9 +330,9 @@ static void test_files_at_once(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(whole),
-                                       TEST(wrong_sum),
-                                       TEST(damage_anywhere),
+    const struct CMUnitTest tests[] = {TEST(whole_streams_give_all_records),
+                                       TEST(a_wrong_checksum_loses_all_that_follows),
+                                       TEST(damage_anywhere_gives_no_wrong_record),
                                        TEST(zeros_at_the_end),
                                        TEST(damage_when_read),
                                        TEST(files_at_once)};

@@ -133,25 +133,25 @@ static void check_feature(recmap_feature feature, uint64_t size) {
     recmap_dataset_close(call.dataset);
 }
 
-static void test_copied_bytes(void **state) {
+static void test_copying_bytes_asks_the_interrupt(void **state) {
     (void)state;
     check_feature(copied_bytes(), (uint64_t)RECORDS * BYTES_SIZE);
 }
 
-static void test_padded_rows(void **state) {
+static void test_padding_rows_asks_the_interrupt(void **state) {
     (void)state;
     check_feature(padded_list(), (uint64_t)RECORDS * LIST_COUNT * sizeof(int64_t));
 }
 
 /* Sorting the long list takes 16 passes, which read and write all of it. */
-static void test_sorted_values(void **state) {
+static void test_sorting_values_asks_the_interrupt(void **state) {
     (void)state;
     check_feature(sparse_list(), (uint64_t)16 * 2 * LIST_COUNT * sizeof(int64_t));
 }
 
 /* With several threads, how often the calling thread asks depends on how they run. Whenever it is
  * told to stop, the call stops, and otherwise it ends well. */
-static void test_several_threads(void **state) {
+static void test_several_threads_ask_the_interrupt(void **state) {
     (void)state;
     const recmap_feature features[] = {copied_bytes(), padded_list(), sparse_list()};
     recmap_batch *batch;
@@ -193,10 +193,10 @@ static void test_several_threads_with_the_interrupt_of_the_caller(void **state) 
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(copied_bytes),
-        TEST(padded_rows),
-        TEST(sorted_values),
-        TEST(several_threads),
+        TEST(copying_bytes_asks_the_interrupt),
+        TEST(padding_rows_asks_the_interrupt),
+        TEST(sorting_values_asks_the_interrupt),
+        TEST(several_threads_ask_the_interrupt),
         TEST(several_threads_with_the_interrupt_of_the_caller),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

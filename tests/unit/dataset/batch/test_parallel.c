@@ -255,7 +255,7 @@ static void test_records_that_do_not_fit(void **state) {
 
 /* ---- Other ways to fail. */
 
-static void test_damaged_record(void **state) {
+static void test_a_damaged_record_gives_the_same_error(void **state) {
     (void)state;
     struct rng random = {12};
     static struct call call;
@@ -288,7 +288,7 @@ static int stop(void *context) {
 
 /* The other threads may do all the work of a call, so it is repeated until the calling thread had
  * enough of it to ask. */
-static void test_interrupt(void **state) {
+static void test_an_interrupt_stops_the_call(void **state) {
     (void)state;
     enum { RECORDS_READ = 1000000, CALLS_MAX = 100 };
     struct rng random = {13};
@@ -444,8 +444,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(columns_of_all_kinds),
         TEST(records_that_do_not_fit),
-        TEST(damaged_record),
-        TEST(interrupt),
+        TEST(a_damaged_record_gives_the_same_error),
+        TEST(an_interrupt_stops_the_call),
         TEST(many_records_are_split_by_default),
         TEST(long_records_are_split_by_default),
         TEST(mapped_bytes_are_kept),

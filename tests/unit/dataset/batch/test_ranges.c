@@ -38,7 +38,7 @@ static void check_merged(const struct payload_range *merged, size_t count,
     assert_memory_equal(found, expected, sizeof found);
 }
 
-static void test_merging(void **state) {
+static void test_near_ranges_are_merged(void **state) {
     (void)state;
     for (int round = 0; round < 2000; round++) {
         struct payload_range ranges[RANGES], merged[RANGES];
@@ -58,7 +58,7 @@ static void test_merging(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_merging),
+        cmocka_unit_test(test_near_ranges_are_merged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

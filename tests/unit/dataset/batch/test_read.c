@@ -43,7 +43,7 @@ static void assert_all_ways(const struct known *set, struct rng *random) {
     }
 }
 
-static void test_known_sets(void **state) {
+static void test_known_sets_are_read_as_written(void **state) {
     (void)state;
     int rounds = is_long() ? 1000 : 40;
     for (int round = 0; round < rounds; round++) {
@@ -150,7 +150,7 @@ static void test_out_of_range(void **state) {
 }
 
 /* An empty file holds no records and is fine; so is a data set of no shards. */
-static void test_empty_sets(void **state) {
+static void test_empty_sets_open_without_records(void **state) {
     (void)state;
     file_write("empty", NULL, 0);
     const char *names[] = {"empty"};
@@ -172,7 +172,7 @@ static void test_empty_sets(void **state) {
 }
 
 /* A record of no bytes is a record: it has data, and can be released. */
-static void test_empty_records(void **state) {
+static void test_records_without_bytes_are_records(void **state) {
     (void)state;
     struct buffer shard = BUFFER_INIT;
     for (int i = 0; i < 1000; i++) oracle_add_record(&shard, NULL, 0);
@@ -202,7 +202,7 @@ static int stop_after(void *context) {
 
 /* A gather that its caller stops is CANCELLED and leaves an empty batch, which can be filled again.
  * It asks often enough: here at least once in 1,024 records. */
-static void test_interrupted(void **state) {
+static void test_an_interrupted_gather_leaves_an_empty_batch(void **state) {
     (void)state;
     enum { COUNT = 10240 };
     static uint64_t numbers[COUNT];
@@ -251,8 +251,13 @@ static void test_options_of_another_version(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(known_sets),    TEST(views_stay_while_pinned),    TEST(out_of_range), TEST(empty_sets),
-        TEST(empty_records), TEST(options_of_another_version), TEST(interrupted),
+        TEST(known_sets_are_read_as_written),
+        TEST(views_stay_while_pinned),
+        TEST(out_of_range),
+        TEST(empty_sets_open_without_records),
+        TEST(records_without_bytes_are_records),
+        TEST(options_of_another_version),
+        TEST(an_interrupted_gather_leaves_an_empty_batch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

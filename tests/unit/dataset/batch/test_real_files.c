@@ -148,7 +148,7 @@ static void test_files_of_manifest(void **state) {
 }
 
 /* The data set that ships with the repository. */
-static void test_digits(void **state) {
+static void test_digits_are_read_as_they_are(void **state) {
     (void)state;
     unsigned long long records = 0;
     for (int i = 0; i < 4; i++) {
@@ -168,6 +168,6 @@ static void test_digits(void **state) {
 
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
-    const struct CMUnitTest tests[] = {TEST(files_of_manifest), TEST(digits)};
+    const struct CMUnitTest tests[] = {TEST(files_of_manifest), TEST(digits_are_read_as_they_are)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ static void check(const struct piece *pieces, size_t count) {
             assert_int_equal(pieces[i].bytes[k], i % 251);
 }
 
-static void test_random_sizes(void **state) {
+static void test_memory_of_random_sizes_does_not_overlap(void **state) {
     (void)state;
     static struct piece pieces[ALLOCATIONS];
     struct record_memory memory = {0};
@@ -97,7 +97,7 @@ static void test_little_memory_is_kept(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_sizes),
+        cmocka_unit_test(test_memory_of_random_sizes_does_not_overlap),
         cmocka_unit_test(test_memory_is_reused),
         cmocka_unit_test(test_little_memory_is_kept),
     };

@@ -119,7 +119,7 @@ static struct known make_set(void) {
     return set;
 }
 
-static void test_threads(void **state) {
+static void test_threads_read_the_same_records(void **state) {
     (void)state;
     struct known set = make_set();
     for (int access = 0; access < 2; access++)
@@ -183,7 +183,7 @@ static void *fork_children(void *context) {
 /* A parent and its children at once; while children are forked, eight threads of the parent are at
  * it. The thread sanitizer does not follow a fork of many threads, and the address sanitizer leaves
  * its own locks taken in the child: then the fork comes before the threads. */
-static void test_fork(void **state) {
+static void test_parent_and_children_read_at_once(void **state) {
     (void)state;
     if (has_thread_sanitizer) skip();
     struct known set = make_set();
@@ -235,9 +235,9 @@ static void test_opening_in_threads(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(threads),
+        TEST(threads_read_the_same_records),
         TEST(release_by_another_thread),
-        TEST(fork),
+        TEST(parent_and_children_read_at_once),
         TEST(opening_in_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,14 +36,14 @@ static void assert_found(uint64_t count, const char *first, uint64_t surplus_cou
 #define SURPLUS(count, first, surplus_count, surplus, ...)                                         \
     assert_found(count, first, surplus_count, surplus, (const char *const[NAMES_MAX]){__VA_ARGS__})
 
-static void test_complete_sets(void **state) {
+static void test_complete_sets_lack_nothing(void **state) {
     (void)state;
     MISSING(0, "", "a-00001-of-00002", "a-00000-of-00002");
     MISSING(0, "", "00000-of-00003.bin", "00001-of-00003.bin", "00002-of-00003.bin");
     MISSING(0, "", "a-0-of-1", "b-0-of-2", "b-1-of-2", "other");
 }
 
-static void test_gaps(void **state) {
+static void test_gaps_are_counted_and_named(void **state) {
     (void)state;
     MISSING(1, "a-00000-of-00003", "a-00001-of-00003", "a-00002-of-00003");
     MISSING(1, "a-00001-of-00003.tfrecord", "a-00002-of-00003.tfrecord",
@@ -91,7 +91,7 @@ static void test_numbers_without_zeros(void **state) {
     MISSING(9, "a-3-of-12", "a-12-of-12", "a-2-of-12", "a-1-of-12", "a-11-of-12", "b-0-of-2");
 }
 
-static void test_surplus(void **state) {
+static void test_surplus_shards_are_counted_and_named(void **state) {
     (void)state;
     SURPLUS(0, "", 1, "a-2-of-2.x", "a-0-of-2.x", "a-1-of-2.x", "a-2-of-2.x");
     SURPLUS(1, "a-1-of-2", 2, "a-5-of-2", "a-0-of-2", "a-5-of-2", "a-7-of-2");
@@ -99,7 +99,7 @@ static void test_surplus(void **state) {
 }
 
 /* The name of the first missing shard is cut, not written past its end. */
-static void test_long_names(void **state) {
+static void test_long_names_are_cut(void **state) {
     (void)state;
     enum { LEVELS = 10, LEVEL_SIZE = 150 };
     char folder[LEVELS * (LEVEL_SIZE + 1) + 1] = "", first[sizeof folder + 8], last[sizeof first];
@@ -118,11 +118,15 @@ static void test_long_names(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(complete_sets),    TEST(gaps),
-        TEST(sets_that_differ), TEST(names_that_tell_nothing),
-        TEST(long_names),       TEST(one_of_several),
-        TEST(numbers_from_one), TEST(numbers_without_zeros),
-        TEST(surplus),
+        TEST(complete_sets_lack_nothing),
+        TEST(gaps_are_counted_and_named),
+        TEST(sets_that_differ),
+        TEST(names_that_tell_nothing),
+        TEST(long_names_are_cut),
+        TEST(one_of_several),
+        TEST(numbers_from_one),
+        TEST(numbers_without_zeros),
+        TEST(surplus_shards_are_counted_and_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

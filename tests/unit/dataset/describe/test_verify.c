@@ -34,7 +34,7 @@ static struct known make_set(bool is_damaged, uint64_t seed) {
     return set;
 }
 
-static void test_sound_set(void **state) {
+static void test_a_sound_set_has_no_new_damage(void **state) {
     (void)state;
     for (int damaged = 0; damaged < 2; damaged++) {
         struct known set = make_set(damaged, 1);
@@ -49,7 +49,7 @@ static void test_sound_set(void **state) {
 }
 
 /* One byte of one record is flipped: that record is the finding, whichever byte it is. */
-static void test_flipped_byte(void **state) {
+static void test_a_flipped_byte_damages_its_record(void **state) {
     (void)state;
     struct known set = make_set(true, 2);
     struct rng random = {9};
@@ -107,7 +107,7 @@ static void test_order_of_findings(void **state) {
 }
 
 /* The index alone: shards may be gone. */
-static void test_index_only(void **state) {
+static void test_index_only_reads_no_shard(void **state) {
     (void)state;
     struct known set = make_set(false, 4);
     for (size_t i = 0; i < 4; i++) assert_int_equal(remove(shard_names(4)[i]), 0);
@@ -137,7 +137,7 @@ static int cancel(const recmap_progress *progress, void *context) {
     return 1;
 }
 
-static void test_cancel(void **state) {
+static void test_progress_can_cancel_verifying(void **state) {
     (void)state;
     struct known set = make_set(false, 5);
     assert_int_equal(remove("s00000"), 0);
@@ -224,7 +224,7 @@ static void test_names_in_json(void **state) {
 }
 
 /* The fingerprint knows bytes, not names, places or times. */
-static void test_fingerprint(void **state) {
+static void test_the_fingerprint_depends_on_bytes_alone(void **state) {
     (void)state;
     struct known set = make_set(false, 7);
     recmap_dataset *dataset = dataset_open("set.rmx", NULL);
@@ -252,8 +252,14 @@ static void test_fingerprint(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(sound_set), TEST(flipped_byte), TEST(order_of_findings), TEST(index_only),
-        TEST(cancel),    TEST(info_as_json), TEST(names_in_json),     TEST(fingerprint),
+        TEST(a_sound_set_has_no_new_damage),
+        TEST(a_flipped_byte_damages_its_record),
+        TEST(order_of_findings),
+        TEST(index_only_reads_no_shard),
+        TEST(progress_can_cancel_verifying),
+        TEST(info_as_json),
+        TEST(names_in_json),
+        TEST(the_fingerprint_depends_on_bytes_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ static size_t skip_values(const uint8_t *data, size_t size, uint64_t count) {
     return count ? SIZE_MAX : offset;
 }
 
-static void test_marks(void **state) {
+static void test_marks_lead_to_the_last_value_before(void **state) {
     (void)state;
     enum { VALUES = 20000, SPACING = 100 };
     uint8_t *bytes = malloc(VALUES * VALUE_MAX);
@@ -55,6 +55,6 @@ static void test_marks(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_marks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_marks_lead_to_the_last_value_before)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static void assert_kept(struct record_layouts *layouts, const struct record_layo
     }
 }
 
-static void test_layouts(void **state) {
+static void test_layouts_are_kept_and_found_again(void **state) {
     (void)state;
     const struct list_place lists[] = {{40, 1 << 18, true}, {0, 0, false}};
     const struct record_layout layout = {
@@ -51,7 +51,7 @@ static void test_layouts(void **state) {
     record_layouts_destroy(NULL);
 }
 
-static void test_verified(void **state) {
+static void test_verified_records_are_remembered(void **state) {
     (void)state;
     enum { RECORDS = 129 };
     struct verified verified;
@@ -69,8 +69,8 @@ static void test_verified(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layouts),
-        cmocka_unit_test(test_verified),
+        cmocka_unit_test(test_layouts_are_kept_and_found_again),
+        cmocka_unit_test(test_verified_records_are_remembered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 #include "dataset/long_records/record_sums.h"
 #include "support/random.h"
 
-static void test_sums(void **state) {
+static void test_sums_check_any_blocks_of_a_record(void **state) {
     (void)state;
     enum { SIZE = 5 * SUMS_BLOCK_SIZE + 77, FIRST = 2 * SUMS_BLOCK_SIZE };
     struct rng random = {5};
@@ -39,6 +39,6 @@ static void test_sums(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sums)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sums_check_any_blocks_of_a_record)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

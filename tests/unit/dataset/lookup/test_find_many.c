@@ -132,7 +132,7 @@ static void check_dataset(recmap_dataset *dataset, const struct wanted *wanted) 
     }
 }
 
-static void test_many_ids(void **state) {
+static void test_many_ids_are_found_at_once(void **state) {
     (void)state;
     struct rng random = {1};
     recmap_dataset *dataset = open_random("one", &random);
@@ -142,7 +142,7 @@ static void test_many_ids(void **state) {
     recmap_dataset_close(dataset);
 }
 
-static void test_concatenation(void **state) {
+static void test_ids_are_found_in_concatenations(void **state) {
     (void)state;
     struct rng random = {2};
     recmap_error error = RECMAP_ERROR_INIT;
@@ -189,7 +189,7 @@ static void check_match(recmap_dataset *dataset, recmap_dataset *source,
     check_matches(dataset, source, numbers, 100, position);
 }
 
-static void test_match(void **state) {
+static void test_records_of_two_sets_are_matched(void **state) {
     (void)state;
     struct rng random = {3};
     recmap_error error = RECMAP_ERROR_INIT;
@@ -254,7 +254,7 @@ static void test_ids_with_similar_hashes(void **state) {
 }
 
 /* More ids than are looked up together. */
-static void test_groups(void **state) {
+static void test_ids_beyond_one_group_are_found(void **state) {
     (void)state;
     enum { MANY = (1 << 20) + 5 };
     struct rng random = {7};
@@ -275,7 +275,7 @@ static void test_groups(void **state) {
 }
 
 /* The error names the first record that cannot be read, also if several threads read. */
-static void test_damaged_record(void **state) {
+static void test_the_error_names_the_first_damaged_record(void **state) {
     (void)state;
     struct rng random = {4};
     recmap_error error = RECMAP_ERROR_INIT;
@@ -299,7 +299,7 @@ static int stop(void *context) {
 
 /* The other threads may do all the work of a call, so it is repeated until the calling thread had
  * enough of it to ask. */
-static void test_interrupt(void **state) {
+static void test_an_interrupt_stops_the_call(void **state) {
     (void)state;
     enum { MANY = 200000, CALLS_MAX = 1000 };
     struct rng random = {5};
@@ -321,7 +321,7 @@ static void test_interrupt(void **state) {
     recmap_dataset_close(dataset);
 }
 
-static void test_invalid_arguments(void **state) {
+static void test_invalid_arguments_are_refused(void **state) {
     (void)state;
     struct buffer shard = BUFFER_INIT;
     recmap_error error = RECMAP_ERROR_INIT;
@@ -350,15 +350,11 @@ static void test_invalid_arguments(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(many_ids),
-        TEST(concatenation),
-        TEST(match),
-        TEST(damaged_record),
-        TEST(interrupt),
-        TEST(ids_with_the_same_hash),
-        TEST(invalid_arguments),
-        TEST(ids_with_similar_hashes),
-        TEST(groups),
+        TEST(many_ids_are_found_at_once),      TEST(ids_are_found_in_concatenations),
+        TEST(records_of_two_sets_are_matched), TEST(the_error_names_the_first_damaged_record),
+        TEST(an_interrupt_stops_the_call),     TEST(ids_with_the_same_hash),
+        TEST(invalid_arguments_are_refused),   TEST(ids_with_similar_hashes),
+        TEST(ids_beyond_one_group_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ static void test_one_different_byte(void **state) {
 }
 
 /* Zeros at the end are a part of an id. */
-static void test_sizes(void **state) {
+static void test_zeros_at_the_end_belong_to_an_id(void **state) {
     (void)state;
     static const uint8_t zeros[SIZES],
         ones[SIZES] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
@@ -66,7 +66,7 @@ static void test_sizes(void **state) {
         }
 }
 
-static void test_numbers(void **state) {
+static void test_numbers_have_keys_of_their_own(void **state) {
     (void)state;
     static const int64_t numbers[] = {0, 1, -1, 255, INT64_MIN, INT64_MAX};
     enum { COUNT = sizeof numbers / sizeof *numbers };
@@ -84,8 +84,8 @@ static void test_numbers(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_different_byte),
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_zeros_at_the_end_belong_to_an_id),
+        cmocka_unit_test(test_numbers_have_keys_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

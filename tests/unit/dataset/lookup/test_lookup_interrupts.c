@@ -135,7 +135,7 @@ static size_t stop_at_each_question(call_fn call, struct search *search) {
 
 /* No record is read for ids that the data set lacks: their hashes are made, which asks once at the
  * end, and searched. */
-static void test_unknown_ids(void **state) {
+static void test_looking_up_unknown_ids_asks_once(void **state) {
     (void)state;
     struct search search = search_create();
     for (int i = 0; i < IDS; i++) search.ids[i] = text_value("unknown");
@@ -144,7 +144,7 @@ static void test_unknown_ids(void **state) {
 }
 
 /* The ids are all the same, so one record is read, and compared with each. */
-static void test_compared_ids(void **state) {
+static void test_comparing_ids_asks_the_interrupt(void **state) {
     (void)state;
     struct search search = search_create();
     for (int i = 0; i < IDS; i++) search.ids[i] = text_value("7");
@@ -161,14 +161,14 @@ static void test_ids_of_records(void **state) {
     search_destroy(&search);
 }
 
-static void test_hashes(void **state) {
+static void test_reading_hashes_asks_the_interrupt(void **state) {
     (void)state;
     struct search search = search_create();
     assert_true(stop_at_each_question(read_hashes, &search) >= 1);
     search_destroy(&search);
 }
 
-static void test_texts(void **state) {
+static void test_reading_texts_asks_the_interrupt(void **state) {
     (void)state;
     struct search search = search_create();
     assert_true(stop_at_each_question(read_texts, &search) >= 1);
@@ -186,7 +186,11 @@ static int use_one_core(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(unknown_ids), TEST(compared_ids), TEST(ids_of_records), TEST(hashes), TEST(texts),
+        TEST(looking_up_unknown_ids_asks_once),
+        TEST(comparing_ids_asks_the_interrupt),
+        TEST(ids_of_records),
+        TEST(reading_hashes_asks_the_interrupt),
+        TEST(reading_texts_asks_the_interrupt),
     };
     return cmocka_run_group_tests(tests, use_one_core, NULL);
 }

@@ -56,7 +56,7 @@ static void assert_all(const struct known *set, recmap_dataset *dataset, struct 
     known_assert_counts(set, dataset);
 }
 
-static void test_known_sets(void **state) {
+static void test_concatenations_have_the_records_of_their_parts(void **state) {
     (void)state;
     for (uint64_t round = 0; round < 40; round++) {
         struct rng random = {round};
@@ -91,7 +91,7 @@ static void test_known_sets(void **state) {
 }
 
 /* A data set may occur several times, and each time has numbers of its own. */
-static void test_repeated_parts(void **state) {
+static void test_repeated_parts_have_numbers_of_their_own(void **state) {
     (void)state;
     struct rng random = {5};
     struct known_options made = {3, 50, 5, true, true, true};
@@ -120,7 +120,7 @@ static void test_repeated_parts(void **state) {
     known_deinit(&set);
 }
 
-static void test_no_parts(void **state) {
+static void test_a_concatenation_needs_parts(void **state) {
     (void)state;
     recmap_dataset *dataset = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
@@ -132,9 +132,9 @@ static void test_no_parts(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(known_sets),
-        TEST(repeated_parts),
-        TEST(no_parts),
+        TEST(concatenations_have_the_records_of_their_parts),
+        TEST(repeated_parts_have_numbers_of_their_own),
+        TEST(a_concatenation_needs_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

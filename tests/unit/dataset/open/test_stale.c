@@ -102,7 +102,7 @@ static void assert_verify_names_shard(uint64_t good_count, const char *reason) {
     recmap_dataset_close(dataset);
 }
 
-static void test_other_size(void **state) {
+static void test_a_shard_of_another_size_is_stale(void **state) {
     (void)state;
     struct buffer bytes = file_read("s00001");
     oracle_add_record(&bytes, "more", 4);
@@ -130,7 +130,7 @@ static recmap_status read_near_end(int access, recmap_error *error) {
 }
 
 /* A record was added: those that were indexed stay readable, unless the last of them changed. */
-static void test_growth(void **state) {
+static void test_a_grown_shard_keeps_its_indexed_records(void **state) {
     (void)state;
     struct buffer bytes = file_read("s00001");
     oracle_add_record(&bytes, "more", 4);
@@ -275,7 +275,7 @@ static void test_damage_in_sampled_records(void **state) {
 
 /* A shard none of whose bytes are left, with the indexed or another time: it is damaged, not
  * another file, and the advice says that nothing of it can be read. */
-static void test_nothing_readable(void **state) {
+static void test_an_unreadable_shard_is_damaged_not_stale(void **state) {
     (void)state;
     int64_t time = file_time("s00001");
     for (int other = 0; other < 4; other++) {
@@ -375,7 +375,7 @@ static void test_replaced_by_a_link(void **state) {
 }
 
 /* Two shards of one size that change places. */
-static void test_swapped_shards(void **state) {
+static void test_swapped_shards_are_stale(void **state) {
     (void)state;
     write_shard("s00001", 100);
     file_set_time("s00001", 1000);
@@ -513,7 +513,7 @@ static void rename_shards(const char *format, const char *target_format) {
 
 /* An index that is not with its shards fails when it is opened, unless it is only to be described.
  */
-static void test_copied_away(void **state) {
+static void test_an_index_without_its_shards_does_not_open(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
@@ -564,24 +564,24 @@ static void test_copied_to_other_shards(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(other_size),
-        TEST(growth),
+        TEST(a_shard_of_another_size_is_stale),
+        TEST(a_grown_shard_keeps_its_indexed_records),
         TEST(other_content_and_time),
         TEST(same_content_at_another_time),
         TEST(other_content_at_the_same_time),
         TEST(other_boundaries_at_the_same_time),
         TEST(damage_in_sampled_records),
-        TEST(nothing_readable),
+        TEST(an_unreadable_shard_is_damaged_not_stale),
         TEST(other_file_of_a_damaged_shard),
         TEST(later_boundaries_differ),
         TEST(gone_or_replaced),
         TEST(replaced_by_a_link),
-        TEST(swapped_shards),
+        TEST(swapped_shards_are_stale),
         TEST(replaced_while_open),
         TEST(cut_while_open),
         TEST(altered_compressed_shard),
         TEST(batch_names_first_error),
-        TEST(copied_away),
+        TEST(an_index_without_its_shards_does_not_open),
         TEST(copied_to_other_shards),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

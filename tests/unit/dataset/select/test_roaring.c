@@ -32,7 +32,7 @@ static void assert_round_trip(const uint64_t *numbers, size_t count, size_t expe
     free(packed);
 }
 
-static void test_sets(void **state) {
+static void test_sets_survive_a_round_trip(void **state) {
     (void)state;
     enum { COUNT = 140000 };
     uint64_t *numbers = malloc(COUNT * sizeof *numbers);
@@ -55,7 +55,7 @@ static void test_sets(void **state) {
 static const uint8_t runs[] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 59, 48, 0, 0,
                                1, 0, 0, 3, 0, 2, 0, 1, 0, 2, 0, 5, 0,  0,  0};
 
-static void test_runs(void **state) {
+static void test_containers_of_runs_are_read(void **state) {
     (void)state;
     uint64_t numbers[4];
     assert_true(roaring_unpack(numbers, 4, 6, runs, sizeof runs));
@@ -71,7 +71,7 @@ static void test_runs(void **state) {
 
 /* No change of a byte is read as another number of items, as numbers that do not ascend, or as
  * numbers beyond the limit. */
-static void test_malformed(void **state) {
+static void test_malformed_sets_are_refused(void **state) {
     (void)state;
     enum { COUNT = 300, LIMIT = 200000 };
     uint64_t numbers[COUNT], read[COUNT];
@@ -95,9 +95,9 @@ static void test_malformed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sets),
-        cmocka_unit_test(test_runs),
-        cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_sets_survive_a_round_trip),
+        cmocka_unit_test(test_containers_of_runs_are_read),
+        cmocka_unit_test(test_malformed_sets_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

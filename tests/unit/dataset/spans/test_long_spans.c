@@ -158,7 +158,7 @@ static void test_one_by_one(void **state) {
 }
 
 /* From the first line to the last, each piece continues where the previous one ended. */
-static void test_in_order(void **state) {
+static void test_reading_in_order_continues_each_piece(void **state) {
     (void)state;
     for (int access = RECMAP_ACCESS_MAP; access <= RECMAP_ACCESS_READ; access++) {
         recmap_dataset *dataset = open_as(access);
@@ -186,7 +186,7 @@ static void gather_lines(recmap_dataset *dataset, recmap_batch *batch, struct rn
 }
 
 /* In the order of the file, so that a batch passes over each piece once, whatever was asked. */
-static void test_gather(void **state) {
+static void test_a_gather_inflates_each_piece_once(void **state) {
     (void)state;
     struct rng random = {13};
     for (int access = RECMAP_ACCESS_MAP; access <= RECMAP_ACCESS_READ; access++) {
@@ -221,7 +221,7 @@ static void take_batches(recmap_loader *loader, recmap_order *order, uint64_t ep
 
 /* A shuffled loader with several threads over spans much longer than a batch, at positions in three
  * epochs. */
-static void test_loader(void **state) {
+static void test_a_loader_delivers_records_of_long_spans(void **state) {
     (void)state;
     for (int access = RECMAP_ACCESS_MAP; access <= RECMAP_ACCESS_READ; access++) {
         recmap_error error = RECMAP_ERROR_INIT;
@@ -267,7 +267,7 @@ static void read_by_threads(recmap_dataset *dataset) {
     for (size_t i = 0; i < THREADS; i++) assert_false(readers[i].failed);
 }
 
-static void test_threads(void **state) {
+static void test_threads_read_the_same_lines(void **state) {
     (void)state;
     for (int access = RECMAP_ACCESS_MAP; access <= RECMAP_ACCESS_READ; access++) {
         recmap_dataset *dataset = open_as(access);
@@ -298,7 +298,7 @@ static void *fork_children(void *context) {
 
 /* A child is forked while other threads save positions and look them up. It continues with the
  * positions that were saved before. */
-static void test_fork(void **state) {
+static void test_a_forked_child_continues_with_saved_positions(void **state) {
     (void)state;
     if (has_thread_sanitizer) skip();
     for (int access = RECMAP_ACCESS_MAP; access <= RECMAP_ACCESS_READ; access++) {
@@ -319,9 +319,12 @@ static void test_fork(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_by_one), cmocka_unit_test(test_in_order),
-        cmocka_unit_test(test_gather),     cmocka_unit_test(test_loader),
-        cmocka_unit_test(test_threads),    cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_one_by_one),
+        cmocka_unit_test(test_reading_in_order_continues_each_piece),
+        cmocka_unit_test(test_a_gather_inflates_each_piece_once),
+        cmocka_unit_test(test_a_loader_delivers_records_of_long_spans),
+        cmocka_unit_test(test_threads_read_the_same_lines),
+        cmocka_unit_test(test_a_forked_child_continues_with_saved_positions),
     };
     return cmocka_run_group_tests(tests, enter, folder_leave);
 }

@@ -114,7 +114,7 @@ static void test_with_room_every_span_is_kept(void **state) {
 }
 
 /* A batch inflates each span once, however little is kept. */
-static void test_batches(void **state) {
+static void test_a_batch_inflates_each_span_once(void **state) {
     (void)state;
     enum { COUNT = 1000 };
     static uint64_t numbers[COUNT];
@@ -156,7 +156,7 @@ static void *read_some(void *context) {
 }
 
 /* Each thread can have one span in use on top. */
-static void test_threads(void **state) {
+static void test_each_thread_can_use_a_span_beyond_the_limit(void **state) {
     (void)state;
     enum { THREADS = 4 };
     for (size_t k = 0; k < KEEP_SIZES; k++) {
@@ -179,7 +179,7 @@ static void test_threads(void **state) {
 }
 
 /* A whole shuffled epoch out of a loader's threads. */
-static void test_loader(void **state) {
+static void test_a_loader_needs_few_spans(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset *dataset = open_keeping(1);
@@ -211,9 +211,11 @@ static void test_loader(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_more_is_held), cmocka_unit_test(test_with_room_every_span_is_kept),
-        cmocka_unit_test(test_batches),         cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_loader),
+        cmocka_unit_test(test_no_more_is_held),
+        cmocka_unit_test(test_with_room_every_span_is_kept),
+        cmocka_unit_test(test_a_batch_inflates_each_span_once),
+        cmocka_unit_test(test_each_thread_can_use_a_span_beyond_the_limit),
+        cmocka_unit_test(test_a_loader_needs_few_spans),
     };
     return cmocka_run_group_tests(tests, make_shards, free_shards);
 }

@@ -82,7 +82,7 @@ static void test_memory_grows_with_the_inflated_bytes(void **state) {
 
 /* From the beginning, across the end, and past it; in a span read whole and in one read in
  * pieces. */
-static void test_one_range(void **state) {
+static void test_ranges_past_the_end_are_not_returned(void **state) {
     (void)state;
     static const uint64_t said[] = {SAID, SPAN_WHOLE_MAX + SAID};
     static const struct {
@@ -105,7 +105,7 @@ static void test_one_range(void **state) {
     }
 }
 
-static void test_many_frames(void **state) {
+static void test_a_bad_frame_is_named_among_many(void **state) {
     (void)state;
     enum { FRAMES = 40, FRAME = 100 };
     static uint8_t data[FRAMES * FRAME];
@@ -132,8 +132,8 @@ static void test_many_frames(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory_grows_with_the_inflated_bytes),
-        cmocka_unit_test(test_one_range),
-        cmocka_unit_test(test_many_frames),
+        cmocka_unit_test(test_ranges_past_the_end_are_not_returned),
+        cmocka_unit_test(test_a_bad_frame_is_named_among_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

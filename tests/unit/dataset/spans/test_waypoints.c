@@ -35,7 +35,7 @@ static void add(struct waypoints *waypoints, struct inflater *inflater, uint64_t
     waypoints_add(waypoints, inflater);
 }
 
-static void test_some(void **state) {
+static void test_waypoints_lead_to_the_nearest_position(void **state) {
     (void)state;
     struct waypoints *places = waypoints_create();
     struct inflater *in = inflater_create(COMPRESSION_GZIP, &source);
@@ -58,7 +58,7 @@ static void test_some(void **state) {
 
 /* More positions than are kept, added in order and at random. The number kept stays within its
  * limit, and the position found is at or shortly before the one asked for. */
-static void test_many(void **state) {
+static void test_the_number_of_waypoints_is_limited(void **state) {
     (void)state;
     struct rng random = {1};
     for (int round = 0; round < 2; round++) {
@@ -81,8 +81,8 @@ static void test_many(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_some),
-        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_waypoints_lead_to_the_nearest_position),
+        cmocka_unit_test(test_the_number_of_waypoints_is_limited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

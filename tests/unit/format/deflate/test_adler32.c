@@ -25,7 +25,7 @@ static uint32_t defined_sum(uint32_t sum, const uint8_t *data, size_t size) {
     return high << 16 | low;
 }
 
-static void test_known_sums(void **state) {
+static void test_sums_have_the_known_values(void **state) {
     (void)state;
     static const uint8_t wikipedia[] = "Wikipedia";
     assert_int_equal(adler32_add(1, NULL, 0), 1);
@@ -38,7 +38,7 @@ static uint32_t random_sum(struct rng *random) {
 }
 
 /* Bytes of 255 from the largest sum are the ones that overflow first. */
-static void test_sizes(void **state) {
+static void test_sums_of_large_sizes_do_not_overflow(void **state) {
     (void)state;
     struct rng random = {1};
     uint8_t *data = must_realloc(NULL, DATA_SIZE);
@@ -56,8 +56,8 @@ static void test_sizes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_sums),
-        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_sums_have_the_known_values),
+        cmocka_unit_test(test_sums_of_large_sizes_do_not_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,7 +49,7 @@ static void assert_inflates(enum compression kind, const struct buffer *stream,
     buffer_deinit(&out);
 }
 
-static void test_streams(void **state) {
+static void test_streams_inflate_to_their_content(void **state) {
     (void)state;
     struct rng random = {1};
     static const size_t sizes[] = {1, 100, 65535, 65536, 65537, 300000, 2000000};
@@ -65,7 +65,7 @@ static void test_streams(void **state) {
 }
 
 /* A damaged GZIP header is still detected as GZIP, but a valid record header takes precedence. */
-static void test_detects(void **state) {
+static void test_compression_is_detected_by_first_bytes(void **state) {
     (void)state;
     uint8_t bytes[COMPRESSION_DETECT_SIZE] = {0x1f, 0x8b, 8};
     for (unsigned flags = 0; flags < 256; flags++) {
@@ -82,7 +82,7 @@ static void test_detects(void **state) {
 }
 
 /* Several members, some of them empty, followed by zeros, must give the concatenated content. */
-static void test_members(void **state) {
+static void test_members_are_concatenated(void **state) {
     (void)state;
     struct rng random = {1};
     for (enum compression kind = COMPRESSION_GZIP; kind <= COMPRESSION_ZLIB; kind++)
@@ -104,7 +104,7 @@ static void test_members(void **state) {
 }
 
 /* A cut stream must not hang, crash or count as complete; the bytes before the cut are returned. */
-static void test_every_cut(void **state) {
+static void test_every_cut_is_reported(void **state) {
     (void)state;
     struct rng random = {1};
     for (enum compression kind = COMPRESSION_GZIP; kind <= COMPRESSION_ZLIB; kind++)
@@ -127,7 +127,7 @@ static void test_every_cut(void **state) {
 }
 
 /* Every flipped bit is an error, or changes nothing (a bit of GZIP's time, or of its system). */
-static void test_every_bit(void **state) {
+static void test_every_flipped_bit_is_an_error_or_harmless(void **state) {
     (void)state;
     struct rng random = {1};
     for (enum compression kind = COMPRESSION_GZIP; kind <= COMPRESSION_ZLIB; kind++) {
@@ -150,7 +150,7 @@ static void test_every_bit(void **state) {
     }
 }
 
-static void test_rest(void **state) {
+static void test_bytes_after_a_stream_are_left(void **state) {
     (void)state;
     struct rng random = {1};
     struct buffer content = make_content(&random, 5000), stream = BUFFER_INIT, out = BUFFER_INIT;
@@ -305,7 +305,7 @@ static struct buffer make_mixed(struct rng *random, size_t size) {
     return content;
 }
 
-static void test_points(void **state) {
+static void test_inflating_can_start_at_each_point(void **state) {
     (void)state;
     struct rng random = {7};
     static const int strategies[] = {Z_DEFAULT_STRATEGY, Z_FIXED, Z_HUFFMAN_ONLY, Z_RLE};
@@ -342,7 +342,7 @@ static void test_points_of_flushes(void **state) {
 
 /* Random bytes with many false GZIP headers, followed by a real member. The search must find the
  * real one and may not accept a false one. */
-static void test_finds_members(void **state) {
+static void test_the_next_real_member_is_found(void **state) {
     (void)state;
     struct rng random = {9};
     for (unsigned round = 0; round < some_rounds(100); round++) {
@@ -438,7 +438,7 @@ static bool inflates_by_copies(enum compression kind, const struct buffer *strea
 /* At the end of a block, ISA-L steps back over input bytes that it has taken in advance. A copy has
  * dropped its input, so it must keep the bytes before its position. Here blocks are short, and many
  * are stored, which start at a byte: the steps back occur next to every copy. */
-static void test_copies(void **state) {
+static void test_a_copied_decoder_continues_alone(void **state) {
     (void)state;
     struct rng random = {21};
     for (int level = 0; level <= 6; level += 3)
@@ -464,12 +464,17 @@ static void test_copies(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_streams),       cmocka_unit_test(test_detects),
-        cmocka_unit_test(test_members),       cmocka_unit_test(test_every_cut),
-        cmocka_unit_test(test_every_bit),     cmocka_unit_test(test_rest),
-        cmocka_unit_test(test_points),        cmocka_unit_test(test_points_of_flushes),
-        cmocka_unit_test(test_finds_members), cmocka_unit_test(test_no_heap_bytes_are_returned),
-        cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_streams_inflate_to_their_content),
+        cmocka_unit_test(test_compression_is_detected_by_first_bytes),
+        cmocka_unit_test(test_members_are_concatenated),
+        cmocka_unit_test(test_every_cut_is_reported),
+        cmocka_unit_test(test_every_flipped_bit_is_an_error_or_harmless),
+        cmocka_unit_test(test_bytes_after_a_stream_are_left),
+        cmocka_unit_test(test_inflating_can_start_at_each_point),
+        cmocka_unit_test(test_points_of_flushes),
+        cmocka_unit_test(test_the_next_real_member_is_found),
+        cmocka_unit_test(test_no_heap_bytes_are_returned),
+        cmocka_unit_test(test_a_copied_decoder_continues_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

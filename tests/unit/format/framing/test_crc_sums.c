@@ -14,7 +14,7 @@
 #include "support/buffer.h"
 #include "support/random.h"
 
-static void test_shift(void **state) {
+static void test_shifted_sums_equal_sums_before_zeros(void **state) {
     (void)state;
     struct rng random = {1};
     struct buffer bytes = BUFFER_INIT;
@@ -27,7 +27,7 @@ static void test_shift(void **state) {
     buffer_deinit(&bytes);
 }
 
-static void test_pieces(void **state) {
+static void test_sums_of_pieces_equal_their_crcs(void **state) {
     (void)state;
     struct rng random = {1};
     struct buffer bytes = BUFFER_INIT;
@@ -50,7 +50,7 @@ static void test_pieces(void **state) {
 /* 100,000 headers in 8 MB, each of a record that extends to the end: checking them one by one would
  * read 800 GB. The search with a bound on its work stops without a result; the one with sums finds
  * the one valid record. */
-static void test_false_headers(void **state) {
+static void test_false_headers_cost_one_pass(void **state) {
     (void)state;
     enum { COUNT = 100000, REST = 7000000 };
     struct buffer bytes = BUFFER_INIT;
@@ -79,9 +79,9 @@ static void test_false_headers(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shift),
-        cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_false_headers),
+        cmocka_unit_test(test_shifted_sums_equal_sums_before_zeros),
+        cmocka_unit_test(test_sums_of_pieces_equal_their_crcs),
+        cmocka_unit_test(test_false_headers_cost_one_pass),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ static recmap_error index_error(const void *data, size_t size) {
     return error;
 }
 
-static void test_kinds(void **state) {
+static void test_kinds_of_files_are_named(void **state) {
     (void)state;
     static const struct {
         const char *text;
@@ -55,7 +55,7 @@ static void test_kinds(void **state) {
 }
 
 /* What nothing tells is damaged, or of another kind; a few bytes tell nothing. */
-static void test_unknown(void **state) {
+static void test_unknown_bytes_are_called_damaged(void **state) {
     (void)state;
     static const uint8_t bytes[100] = {6, 200, 190, 1, 2, 3, 4, 5};
     recmap_error error = index_error(bytes, sizeof bytes);
@@ -96,7 +96,7 @@ static void test_damaged_first_record(void **state) {
 }
 
 /* Any bytes may be inspected; nothing past their end is read. */
-static void test_short_starts(void **state) {
+static void test_short_files_are_not_read_past_their_end(void **state) {
     (void)state;
     struct rng random = {3};
     for (int i = 0; i < 20000; i++) {
@@ -114,10 +114,10 @@ static void test_short_starts(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(kinds),
-        TEST(unknown),
+        TEST(kinds_of_files_are_named),
+        TEST(unknown_bytes_are_called_damaged),
         TEST(damaged_first_record),
-        TEST(short_starts),
+        TEST(short_files_are_not_read_past_their_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

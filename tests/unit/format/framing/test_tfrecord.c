@@ -176,7 +176,7 @@ static uint64_t indexed_count(const struct buffer *bytes) {
     return count;
 }
 
-static void test_every_truncation(void **state) {
+static void test_every_truncation_is_damage(void **state) {
     (void)state;
     struct buffer whole = small_file();
     for (size_t size = 0; size <= whole.size; size++) {
@@ -231,7 +231,7 @@ static void test_bits_of_100_records(void **state) {
     buffer_deinit(&whole);
 }
 
-static void test_trailing_bytes(void **state) {
+static void test_trailing_bytes_are_damage(void **state) {
     (void)state;
     for (size_t more = 1; more <= 20; more++)
         for (int byte = 0; byte < 256; byte += 0xaa) {
@@ -295,7 +295,7 @@ static size_t named_lengths(uint64_t *lengths, uint64_t size_left) {
 /* Headers whose CRC is right but whose length is extreme. The scan must neither read past the bytes
  * nor allocate the named length: the process may only use 4 GiB, except under sanitizers, which
  * need more. */
-static void test_named_lengths(void **state) {
+static void test_extreme_lengths_are_not_believed(void **state) {
     (void)state;
     enum { BEFORE = 19, PAYLOAD = 40 };
     uint64_t lengths[64];
@@ -319,7 +319,7 @@ static void test_named_lengths(void **state) {
 }
 
 /* A bad chunk among 23 records of 10,000 bytes: exactly that one is lost. */
-static void test_recovery(void **state) {
+static void test_one_bad_chunk_loses_one_record(void **state) {
     (void)state;
     enum { SIZE = 10000, FRAME = SIZE + 16, COUNT = 23 };
     struct rng random = {14};
@@ -353,7 +353,7 @@ static void assert_one_byte_is_damage(uint8_t byte) {
 }
 
 /* An empty file has no records; one byte is damage, whichever: too few to be called text. */
-static void test_tiny_files(void **state) {
+static void test_one_byte_is_damage(void **state) {
     (void)state;
     struct buffer empty = BUFFER_INIT;
     assert_int_equal(indexed_count(&empty), 0);
@@ -369,14 +369,14 @@ int main(void) {
         TEST(find_equals_plain_search),
         TEST(find_within_budget),
         TEST(frame_of_payload),
-        TEST(every_truncation),
+        TEST(every_truncation_is_damage),
         TEST(every_flipped_bit),
         TEST(bits_of_100_records),
-        TEST(trailing_bytes),
+        TEST(trailing_bytes_are_damage),
         TEST(verdicts_of_tensorflow),
-        TEST(named_lengths),
-        TEST(recovery),
-        TEST(tiny_files),
+        TEST(extreme_lengths_are_not_believed),
+        TEST(one_bad_chunk_loses_one_record),
+        TEST(one_byte_is_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

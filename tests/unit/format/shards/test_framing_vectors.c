@@ -84,7 +84,7 @@ static void expect_records(const struct vector_case *vector) {
     free(offsets);
 }
 
-static void test_vectors(void **state) {
+static void test_framings_agree_with_their_vectors(void **state) {
     (void)state;
     struct vector_file file = vectors_load("framings.txt");
     assert_true(file.count >= 12);
@@ -99,7 +99,8 @@ static void test_vectors(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_vectors, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(test_framings_agree_with_their_vectors, folder_enter,
+                                        folder_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -110,7 +110,7 @@ static void test_scan_equals_a_plain_reader(void **state) {
 }
 
 /* Where a record begins is found at once, and none is passed over. */
-static void test_first_place(void **state) {
+static void test_the_first_record_is_found_at_once(void **state) {
     (void)state;
     struct rng random = {13};
     enum { TOTAL = 600 };
@@ -209,7 +209,7 @@ static recmap_frame_verdict parse_nothing(recmap_frame_place *frame, const uint8
 /* A framing may be registered twice if both are equal. Names that are reserved, too long or not
  * plain are refused, and so are unknown versions, a missing parser, and another framing with a
  * registered name. */
-static void test_registering(void **state) {
+static void test_framings_are_registered_once(void **state) {
     (void)state;
     recmap_frame_place place = {1, 0, 1};
     const recmap_framing good = {.version = RECMAP_FRAMING_VERSION,
@@ -281,7 +281,7 @@ static void test_what_is_said_is_checked(void **state) {
     assert_true(found.size == 10 && found.data_offset == 4 && found.data_size == 6);
 }
 
-static void test_loading(void **state) {
+static void test_libraries_without_a_framing_are_refused(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;
     const char *name = "untouched";
@@ -297,12 +297,12 @@ static void test_loading(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scan_equals_a_plain_reader),
-        cmocka_unit_test(test_first_place),
+        cmocka_unit_test(test_the_first_record_is_found_at_once),
         cmocka_unit_test(test_ofrecord_is_guessed),
         cmocka_unit_test(test_tar_is_guessed),
-        cmocka_unit_test(test_registering),
+        cmocka_unit_test(test_framings_are_registered_once),
         cmocka_unit_test(test_what_is_said_is_checked),
-        cmocka_unit_test(test_loading),
+        cmocka_unit_test(test_libraries_without_a_framing_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -198,7 +198,7 @@ static void test_a_pattern_of_several_sets_is_a_warning(void **state) {
 }
 
 /* Names are meant, unless they name a set twice. */
-static void test_lists(void **state) {
+static void test_lists_may_name_several_sets(void **state) {
     (void)state;
     static const char advice[] = "leave one out; `--sets all` joins them";
     touch_mnist();
@@ -233,7 +233,7 @@ static void test_lists(void **state) {
 }
 
 /* A list may have thousands of files, of which one may be a copy. */
-static void test_long_lists(void **state) {
+static void test_long_lists_are_searched_for_copies(void **state) {
     (void)state;
     recmap_shards *shards;
     recmap_error error = RECMAP_ERROR_INIT;
@@ -252,7 +252,7 @@ static void test_long_lists(void **state) {
     recmap_shards_destroy(shards);
 }
 
-static void test_splits(void **state) {
+static void test_a_split_chooses_one_set(void **state) {
     (void)state;
     touch_mnist();
     static const char advice[] =
@@ -397,9 +397,9 @@ int main(void) {
                                        TEST(test_copies_in_a_folder),
                                        TEST(test_advice_opens_what_it_names),
                                        TEST(test_a_pattern_of_several_sets_is_a_warning),
-                                       TEST(test_lists),
-                                       TEST(test_long_lists),
-                                       TEST(test_splits),
+                                       TEST(test_lists_may_name_several_sets),
+                                       TEST(test_long_lists_are_searched_for_copies),
+                                       TEST(test_a_split_chooses_one_set),
                                        TEST(test_folders_of_splits),
                                        TEST(test_names_that_begin_with_a_split),
                                        TEST(test_a_set_whose_name_has_wildcards),

@@ -18,7 +18,7 @@ static void check_shard(const char *path, unsigned number, const char *expected)
     free(shard);
 }
 
-static void test_short_names(void **state) {
+static void test_short_names_stand_for_all_shards(void **state) {
     (void)state;
     check_shard("a/train@12.tfrecord.gz", 3, "a/train-00003-of-00012.tfrecord.gz");
     check_shard("x@y@2", 0, "x@y-00000-of-00002");
@@ -33,7 +33,7 @@ static void test_short_names(void **state) {
 }
 
 /* Each name of a set is a member of the same one, and is written as it was read. */
-static void test_members(void **state) {
+static void test_members_are_written_as_they_were_read(void **state) {
     (void)state;
     struct set_name set;
     struct set_member first, member;
@@ -89,7 +89,7 @@ static void test_numbers_without_zeros(void **state) {
     assert_int_equal(member.number, 7);
 }
 
-static void test_other_sets(void **state) {
+static void test_names_of_other_sets_are_not_members(void **state) {
     (void)state;
     static const char *const names[] = {"x-0-of-3",  "x-0-of-4",    "x-00-of-04", "y-0-of-3",
                                         "xx-0-of-3", "x-0-of-3.gz", "x0-of-3"};
@@ -105,7 +105,7 @@ static void test_other_sets(void **state) {
 }
 
 /* A name that does not fit is shortened. */
-static void test_shortened(void **state) {
+static void test_names_that_do_not_fit_are_shortened(void **state) {
     (void)state;
     struct set_member member;
     char path[9];
@@ -115,9 +115,11 @@ static void test_shortened(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_short_names),     cmocka_unit_test(test_members),
-        cmocka_unit_test(test_names_of_no_set), cmocka_unit_test(test_numbers_without_zeros),
-        cmocka_unit_test(test_other_sets),      cmocka_unit_test(test_shortened)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_short_names_stand_for_all_shards),
+                                       cmocka_unit_test(test_members_are_written_as_they_were_read),
+                                       cmocka_unit_test(test_names_of_no_set),
+                                       cmocka_unit_test(test_numbers_without_zeros),
+                                       cmocka_unit_test(test_names_of_other_sets_are_not_members),
+                                       cmocka_unit_test(test_names_that_do_not_fit_are_shortened)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,7 +58,7 @@ static void assert_split(const char *path, const char *split) {
     assert_true(set_label_has_split(&label, split));
 }
 
-static void test_splits(void **state) {
+static void test_names_of_splits_are_recognised(void **state) {
     (void)state;
     assert_split("train.tfrecord", "train");
     assert_split("a/robot-test.tfrecords.gz", "test");
@@ -130,7 +130,7 @@ static void test_sets_of_other_names(void **state) {
 }
 
 /* One file that is there plain and compressed makes a set of each suffix. */
-static void test_copies(void **state) {
+static void test_a_compressed_copy_is_a_set_of_its_own(void **state) {
     (void)state;
     ASSERT_SETS("x.recordio:1 x.recordio.gz:1", "x.recordio", "x.recordio.gz");
     ASSERT_SETS("a:1 a.gz:2 c.zlib:1", "a", "a.gz", "b.gz", "c.zlib");
@@ -139,12 +139,13 @@ static void test_copies(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_parts_of_numbered_names),
-                                       cmocka_unit_test(test_parts_of_other_names),
-                                       cmocka_unit_test(test_splits),
-                                       cmocka_unit_test(test_names_with_a_split),
-                                       cmocka_unit_test(test_sets_of_numbered_names),
-                                       cmocka_unit_test(test_sets_of_other_names),
-                                       cmocka_unit_test(test_copies)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parts_of_numbered_names),
+        cmocka_unit_test(test_parts_of_other_names),
+        cmocka_unit_test(test_names_of_splits_are_recognised),
+        cmocka_unit_test(test_names_with_a_split),
+        cmocka_unit_test(test_sets_of_numbered_names),
+        cmocka_unit_test(test_sets_of_other_names),
+        cmocka_unit_test(test_a_compressed_copy_is_a_set_of_its_own)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -359,7 +359,7 @@ static void test_existing_files_precede_patterns(void **state) {
     ASSERT_LIST("[ab]\nb*\n@a\n", "[ab]", "b*", "@a");
 }
 
-static void test_list_files(void **state) {
+static void test_list_files_name_shards(void **state) {
     (void)state;
     assert_int_equal(mkdir("d", 0777), 0);
     assert_int_equal(mkdir("d/f", 0777), 0);
@@ -382,7 +382,7 @@ static void test_list_files(void **state) {
 /* Patterns, folders and list files that name nothing, or name what is not there. Errors in list
  * files name the file and the line, also in nested ones, and files that are not lists are
  * recognised before they are read whole. */
-static void test_refusals(void **state) {
+static void test_unusable_names_are_refused(void **state) {
     (void)state;
     assert_refused("nothing", RECMAP_INVALID, "nothing", "there is no such file or folder");
     assert_refused("", RECMAP_INVALID, "", "there is no such file or folder");
@@ -555,7 +555,7 @@ static void test_index_of_several_sets(void **state) {
 }
 
 /* Files to be written need not exist. */
-static void test_planned_shards(void **state) {
+static void test_planned_shards_need_not_exist(void **state) {
     (void)state;
     recmap_shards *shards;
     char path[64];
@@ -605,13 +605,13 @@ int main(void) {
         TEST(test_text_files_are_shards_of_a_folder_without_others),
         TEST(test_links_that_lead_nowhere),
         TEST(test_existing_files_precede_patterns),
-        TEST(test_list_files),
-        TEST(test_refusals),
+        TEST(test_list_files_name_shards),
+        TEST(test_unusable_names_are_refused),
         TEST(test_advice_for_long_names),
         TEST(test_unreadable_folders_are_errors),
         TEST(test_index_of_one_file),
         TEST(test_index_of_several_files),
-        TEST(test_planned_shards),
+        TEST(test_planned_shards_need_not_exist),
         TEST(test_index_of_a_set),
         TEST(test_index_of_several_sets),
         TEST(test_no_shards_have_no_index),

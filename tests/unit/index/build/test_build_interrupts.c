@@ -101,7 +101,7 @@ static recmap_status build_index(recmap_error *error) {
     return parts_build("out.rmx", &options, parts, 2, error);
 }
 
-static void test_index(void **state) {
+static void test_indexing_asks_the_interrupt(void **state) {
     (void)state;
     build_parts();
     check_call(build_index, 46);
@@ -114,7 +114,7 @@ static recmap_status merge_indexes(recmap_error *error) {
     return parts_build("out.rmx", &options, parts_of_merge, 2, error);
 }
 
-static void test_merge(void **state) {
+static void test_merging_asks_the_interrupt(void **state) {
     (void)state;
     build_parts();
     check_call(merge_indexes, 83);
@@ -131,7 +131,7 @@ static recmap_status verify_index(recmap_error *error) {
     return status;
 }
 
-static void test_verify(void **state) {
+static void test_verifying_asks_the_interrupt(void **state) {
     (void)state;
     build_parts();
     check_call(verify_index, 8);
@@ -181,7 +181,7 @@ static void write_list(void) {
     buffer_deinit(&list);
 }
 
-static void test_shards(void **state) {
+static void test_listing_shards_asks_the_interrupt(void **state) {
     (void)state;
     write_files();
     check_call(add_folder, 18);
@@ -203,7 +203,7 @@ static recmap_status build_many(recmap_error *error) {
     return parts_build("out.rmx", &options, parts, FILES, error);
 }
 
-static void test_many_shards(void **state) {
+static void test_many_shards_ask_the_interrupt(void **state) {
     (void)state;
     write_files();
     check_call(build_many, 675);
@@ -304,14 +304,10 @@ static void test_writers_are_not_stopped(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(index),
-        TEST(merge),
-        TEST(verify),
-        TEST(shards),
-        TEST(many_shards),
-        TEST(merge_of_many_shards),
-        TEST(progress_of_a_merge),
-        TEST(calls_within_the_function),
+        TEST(indexing_asks_the_interrupt),   TEST(merging_asks_the_interrupt),
+        TEST(verifying_asks_the_interrupt),  TEST(listing_shards_asks_the_interrupt),
+        TEST(many_shards_ask_the_interrupt), TEST(merge_of_many_shards),
+        TEST(progress_of_a_merge),           TEST(calls_within_the_function),
         TEST(writers_are_not_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,7 @@
 #include "support/shards/oracle.h"
 #include "unit/index/build/parts.h"
 
-static void test_known_sets(void **state) {
+static void test_known_sets_are_indexed_as_written(void **state) {
     (void)state;
     unsigned rounds = is_long() ? 1500 : some_rounds(60);
     for (unsigned round = 0; round < rounds; round++) {
@@ -40,7 +40,7 @@ static void test_known_sets(void **state) {
 }
 
 /* Shards of any bytes, all kinds of damage. */
-static void test_damaged_shards(void **state) {
+static void test_damaged_shards_list_their_damage(void **state) {
     (void)state;
     unsigned rounds = is_long() ? 1500 : some_rounds(60);
     for (unsigned round = 0; round < rounds; round++) {
@@ -335,7 +335,7 @@ static void test_paths_that_are_not_files(void **state) {
 }
 
 /* Each option is set to a value that is refused, one at a time. The builder must not be created. */
-static void test_impossible_options(void **state) {
+static void test_impossible_options_are_refused(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_index_builder *builder = NULL;
@@ -368,7 +368,7 @@ static void test_impossible_options(void **state) {
     recmap_index_builder_destroy(NULL);
 }
 
-static void test_finish_once(void **state) {
+static void test_a_builder_finishes_once(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_index_builder *builder;
@@ -387,7 +387,7 @@ static int cancel(const recmap_progress *progress, void *context) {
     return 1;
 }
 
-static void test_cancel(void **state) {
+static void test_progress_can_cancel_a_build(void **state) {
     (void)state;
     make_shards(3);
     int asked = 0;
@@ -435,8 +435,8 @@ static void test_names_of_shards(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(known_sets),
-        TEST(damaged_shards),
+        TEST(known_sets_are_indexed_as_written),
+        TEST(damaged_shards_list_their_damage),
         TEST(types_differ),
         TEST(types_of_columns),
         TEST(appending_keeps_numbers),
@@ -445,9 +445,9 @@ int main(void) {
         TEST(parts_that_do_not_fit),
         TEST(shard_named_twice),
         TEST(paths_that_are_not_files),
-        TEST(impossible_options),
-        TEST(finish_once),
-        TEST(cancel),
+        TEST(impossible_options_are_refused),
+        TEST(a_builder_finishes_once),
+        TEST(progress_can_cancel_a_build),
         TEST(names_of_shards),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,7 +100,7 @@ static void check_many(void) {
 
 /* More records than a chunk of offsets or columns holds, more ids than are sorted at once; a shard
  * of several segments. */
-static void test_many_records(void **state) {
+static void test_records_beyond_one_chunk_are_indexed(void **state) {
     (void)state;
     const char *const *names = shard_names(3);
     write_many(names, 3);
@@ -116,7 +116,7 @@ static void test_many_records(void **state) {
 }
 
 /* One shard of several real segments, full of records that look like streams. */
-static void test_large_shard(void **state) {
+static void test_a_shard_of_several_segments_is_indexed(void **state) {
     (void)state;
     struct rng random = {8};
     struct buffer shard = BUFFER_INIT;
@@ -139,7 +139,7 @@ static void test_large_shard(void **state) {
 }
 
 /* More damage than a table holds, in a shard of several segments and chunks. */
-static void test_many_damages(void **state) {
+static void test_damage_beyond_one_table_is_indexed(void **state) {
     (void)state;
     enum { RECORDS = 700000, APART = 50 };
     struct buffer shard = BUFFER_INIT;
@@ -172,9 +172,9 @@ static void test_many_damages(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(many_records),
-        TEST(large_shard),
-        TEST(many_damages),
+        TEST(records_beyond_one_chunk_are_indexed),
+        TEST(a_shard_of_several_segments_is_indexed),
+        TEST(damage_beyond_one_table_is_indexed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -133,7 +133,7 @@ static void test_streams_and_indexes(void **state) {
 }
 
 /* Records that are larger than all buffers, of bytes that cannot be compressed and of zeros. */
-static void test_large_records(void **state) {
+static void test_records_larger_than_buffers_are_written(void **state) {
     (void)state;
     struct rng random = {3};
     struct buffer at[2] = {BUFFER_INIT, BUFFER_INIT};
@@ -158,7 +158,7 @@ static recmap_status try_name(const char *path, recmap_compression compression,
 
 /* A name that states another compression than the file's, or ends as an index or a selection does,
  * is refused before anything is written. */
-static void test_names(void **state) {
+static void test_names_that_contradict_the_compression_are_refused(void **state) {
     (void)state;
     static const struct {
         const char *path;
@@ -251,7 +251,7 @@ static int use_in_child(recmap_writer *writer) {
     return status == RECMAP_INVALID ? 0 : 1;
 }
 
-static void test_fork(void **state) {
+static void test_a_forked_child_leaves_the_file_alone(void **state) {
     (void)state;
     struct rng random = {6};
     struct payloads payloads = make_payloads(6 << 20, 2000, &random);
@@ -274,8 +274,11 @@ static void test_fork(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(streams_and_indexes),   TEST(large_records), TEST(names),
-        TEST(changed_while_written), TEST(fork),
+        TEST(streams_and_indexes),
+        TEST(records_larger_than_buffers_are_written),
+        TEST(names_that_contradict_the_compression_are_refused),
+        TEST(changed_while_written),
+        TEST(a_forked_child_leaves_the_file_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

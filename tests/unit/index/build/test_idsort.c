@@ -70,14 +70,14 @@ static void check_ranges(const unsigned *order, size_t run_count, struct rng *ra
     check_pairs(pairs, run_count * run_pairs, random);
 }
 
-static void test_none(void **state) {
+static void test_nothing_is_sorted_to_nothing(void **state) {
     (void)state;
     struct rng random = {0};
     check(0, 1, &random);
     check(1, 1, &random);
 }
 
-static void test_few(void **state) {
+static void test_few_pairs_are_sorted(void **state) {
     (void)state;
     struct rng random = {1};
     for (int round = 0; round < 30; round++)
@@ -85,7 +85,7 @@ static void test_few(void **state) {
 }
 
 /* More than one buffer: runs are spilled and merged; nothing of it stays in the folder. */
-static void test_many(void **state) {
+static void test_many_pairs_are_spilled_and_merged(void **state) {
     (void)state;
     struct rng random = {2};
     check((1 << 20) - 1, (uint64_t)1 << 48, &random);
@@ -97,7 +97,7 @@ static void test_many(void **state) {
 
 /* Two runs, three and five: with equal hashes in all of them, and with the highest hashes. The last
  * run is shorter than the others; once it has a single pair. */
-static void test_runs(void **state) {
+static void test_runs_are_merged(void **state) {
     (void)state;
     struct rng random = {4};
     for (size_t full_runs = 1; full_runs <= 4; full_runs *= 2)
@@ -120,7 +120,7 @@ static void test_ranges_of_runs(void **state) {
 }
 
 /* Equal hashes keep their order within and between runs that continue each other. */
-static void test_one_hash(void **state) {
+static void test_equal_hashes_keep_their_order(void **state) {
     (void)state;
     struct rng random = {6};
     check((2 << 20) + 1, 1, &random);
@@ -151,7 +151,7 @@ static recmap_status sort_all(size_t count) {
 }
 
 /* Three passes over a buffer and a half, and merging, can be stopped at any question. */
-static void test_interrupts(void **state) {
+static void test_sorting_can_be_interrupted(void **state) {
     (void)state;
     const size_t count = 3 << 19, piece = 1 << 14;
     struct questions all = {0, SIZE_MAX};
@@ -170,8 +170,12 @@ static void test_interrupts(void **state) {
 
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
-    const struct CMUnitTest tests[] = {
-        TEST(none),           TEST(few),      TEST(many),      TEST(runs),
-        TEST(ranges_of_runs), TEST(one_hash), TEST(interrupts)};
+    const struct CMUnitTest tests[] = {TEST(nothing_is_sorted_to_nothing),
+                                       TEST(few_pairs_are_sorted),
+                                       TEST(many_pairs_are_spilled_and_merged),
+                                       TEST(runs_are_merged),
+                                       TEST(ranges_of_runs),
+                                       TEST(equal_hashes_keep_their_order),
+                                       TEST(sorting_can_be_interrupted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

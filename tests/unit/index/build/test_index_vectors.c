@@ -259,7 +259,7 @@ static void expect_dataset(const char *path) {
     recmap_dataset_close(dataset);
 }
 
-static void test_building(void **state) {
+static void test_building_gives_the_listed_values(void **state) {
     (void)state;
     build_index(NULL);
     expect_values(in_folder("whole.rmx"));
@@ -293,7 +293,7 @@ static void index_grown(const struct vector_case *shard, bool appends) {
     free(path);
 }
 
-static void test_growing(void **state) {
+static void test_growing_gives_the_listed_values(void **state) {
     (void)state;
     index_grown(part("shard", 0), false);
     index_grown(vectors_find(&whole, "grown"), true);
@@ -302,7 +302,7 @@ static void test_growing(void **state) {
 }
 
 /* An index that was put together from the listed bytes is read like our own. */
-static void test_reading(void **state) {
+static void test_listed_bytes_are_read_like_an_index(void **state) {
     (void)state;
     const struct vector_case *grown = vectors_find(&whole, "grown");
     if (grown) write_shard(grown);
@@ -326,11 +326,12 @@ static void test_reading(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_building, enter, leave),
+        cmocka_unit_test_setup_teardown(test_building_gives_the_listed_values, enter, leave),
         cmocka_unit_test_setup_teardown(test_building_from_an_index, enter, leave),
-        cmocka_unit_test_setup_teardown(test_reading, enter, leave),
-        cmocka_unit_test_setup_teardown(test_growing, enter_grown, leave),
-        cmocka_unit_test_setup_teardown(test_reading, enter_grown, leave),
+        cmocka_unit_test_setup_teardown(test_listed_bytes_are_read_like_an_index, enter, leave),
+        cmocka_unit_test_setup_teardown(test_growing_gives_the_listed_values, enter_grown, leave),
+        cmocka_unit_test_setup_teardown(test_listed_bytes_are_read_like_an_index, enter_grown,
+                                        leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

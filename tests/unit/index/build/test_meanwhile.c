@@ -127,7 +127,7 @@ static void assert_changed(recmap_status status, const recmap_error *error) {
 
 /* Without threads of its own the scan opens a shard when it comes to it. With threads it may have
  * read the shard by the time its turn comes: the end of the shard is where that is noticed. */
-static void test_shard_changes(void **state) {
+static void test_a_shard_that_changes_meanwhile_is_an_error(void **state) {
     (void)state;
     for (int i = 0; i < MOMENTS * CHANGES; i++) {
         for (unsigned threads = 1; threads <= 3; threads += 2) {
@@ -231,7 +231,7 @@ static void test_index_is_removed(void **state) {
 }
 
 /* The same file under its name again is not a different one. */
-static void test_index_stays(void **state) {
+static void test_an_index_of_the_same_name_is_not_another(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;
     for (size_t s = 0; s < 3; s++) write_shard(shard_names(3)[s], (uint8_t)s);
@@ -457,12 +457,12 @@ static void test_index_is_built_twice(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(shard_changes),
+        TEST(a_shard_that_changes_meanwhile_is_an_error),
         TEST(shard_is_replaced_before_it_is_read),
         TEST(index_is_replaced),
         TEST(index_is_removed),
         TEST(index_is_annotated_before_it_is_locked),
-        TEST(index_stays),
+        TEST(an_index_of_the_same_name_is_not_another),
         TEST(reader_locks_index),
         TEST(wait_is_cancelled),
         TEST(lock_file_exists),

@@ -33,7 +33,7 @@ static void assert_create_fails(const recmap_index_options *options, const char 
     assert_null(builder);
 }
 
-static void test_index_options(void **state) {
+static void test_invalid_index_options_are_refused(void **state) {
     (void)state;
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.version = 9;
@@ -55,7 +55,7 @@ static void test_index_options(void **state) {
     assert_int_equal(folder_count(), 1);
 }
 
-static void test_dataset_options(void **state) {
+static void test_invalid_dataset_options_are_refused(void **state) {
     (void)state;
     const char *const names[] = {"shard"};
     write_shard("shard", "a");
@@ -234,8 +234,10 @@ static void test_skipping_is_for_shards(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_index_options, folder_enter, folder_leave),
-        cmocka_unit_test_setup_teardown(test_dataset_options, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(test_invalid_index_options_are_refused, folder_enter,
+                                        folder_leave),
+        cmocka_unit_test_setup_teardown(test_invalid_dataset_options_are_refused, folder_enter,
+                                        folder_leave),
         cmocka_unit_test_setup_teardown(test_writer_onto_its_index, folder_enter, folder_leave),
         cmocka_unit_test_setup_teardown(test_callbacks_that_lie, folder_enter, folder_leave),
         cmocka_unit_test_setup_teardown(test_index_behind_a_link, folder_enter, folder_leave),

@@ -64,7 +64,7 @@ static void test_file_and_index(void **state) {
 }
 
 /* Records larger than the writer's buffer, and sizes around it. */
-static void test_large_records(void **state) {
+static void test_records_larger_than_the_buffer_are_written(void **state) {
     (void)state;
     static const size_t sizes[] = {
         0, 1, (1 << 20) - 12, (1 << 20) - 11, 1 << 20, (1 << 20) + 1, 3, 3 << 20, 0};
@@ -135,7 +135,7 @@ static void test_an_id_that_no_record_has(void **state) {
     known_deinit(&set);
 }
 
-static void test_closing_twice(void **state) {
+static void test_a_writer_finishes_once(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_writer *writer = create("x", NULL);
@@ -179,7 +179,7 @@ static void test_error_in_record(void **state) {
     assert_int_equal(folder_count(), 0);
 }
 
-static void test_impossible_places(void **state) {
+static void test_impossible_places_are_refused(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_writer *writer = NULL;
@@ -196,7 +196,7 @@ static void test_impossible_places(void **state) {
 }
 
 /* A full disk, as a limit on the size of files: an error that says so, and nothing is left. */
-static void test_no_space(void **state) {
+static void test_a_full_disk_leaves_nothing(void **state) {
     (void)state;
     signal(SIGXFSZ, SIG_IGN);
     struct rlimit before, small;
@@ -231,7 +231,7 @@ static int use_in_child(recmap_writer *writer, const struct known *set, bool wri
 
 /* Before a writer is closed children write, close and destroy theirs: the parent's file and index
  * are as if they had not. */
-static void test_fork(void **state) {
+static void test_a_forked_child_leaves_the_file_alone(void **state) {
     (void)state;
     struct rng random = {3};
     struct known_options made = {1, 5000, 20, false, true, false};
@@ -260,9 +260,15 @@ static void test_fork(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(file_and_index),           TEST(large_records), TEST(nothing_before_closing),
-        TEST(an_id_that_no_record_has), TEST(closing_twice), TEST(error_in_record),
-        TEST(impossible_places),        TEST(no_space),      TEST(fork),
+        TEST(file_and_index),
+        TEST(records_larger_than_the_buffer_are_written),
+        TEST(nothing_before_closing),
+        TEST(an_id_that_no_record_has),
+        TEST(a_writer_finishes_once),
+        TEST(error_in_record),
+        TEST(impossible_places_are_refused),
+        TEST(a_full_disk_leaves_nothing),
+        TEST(a_forked_child_leaves_the_file_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,7 +79,7 @@ static void add_bytes_feature(const char *name, size_t size) {
 }
 
 /* Packed and unpacked numbers mixed, a varint of ten bytes, and empty and missing features. */
-static void test_lists(void **state) {
+static void test_elements_of_lists_are_counted(void **state) {
     (void)state;
     begin();
     put_hex(&list, "0a0401028001");           /* packed: 1, 2, 128 */
@@ -106,7 +106,7 @@ static void test_lists(void **state) {
     expect_count(&record, "tokens", RECMAP_ELEMENT_NONE, 0);
 }
 
-static void test_raw_numbers(void **state) {
+static void test_raw_numbers_are_counted_by_their_size(void **state) {
     (void)state;
     begin();
     add_bytes_feature("raw", 24);
@@ -123,7 +123,7 @@ static void test_raw_numbers(void **state) {
     expect_count(message, "unset", RECMAP_ELEMENT_INT64, 0);
 }
 
-static void test_raw_failures(void **state) {
+static void test_uncountable_features_are_refused(void **state) {
     (void)state;
     begin();
     add_bytes_feature("odd", 7);
@@ -146,7 +146,7 @@ static void test_raw_failures(void **state) {
 }
 
 /* A list of steps, which a later list of the same name replaces, and another of two pieces. */
-static void test_feature_lists(void **state) {
+static void test_steps_of_feature_lists_are_counted(void **state) {
     (void)state;
     begin();
     add_bytes_feature("both", 4);
@@ -172,7 +172,7 @@ static void test_feature_lists(void **state) {
                    "--count step");
 }
 
-static void test_malformed_lists(void **state) {
+static void test_malformed_lists_are_refused(void **state) {
     (void)state;
     begin();
     put_hex(&record, "1203"
@@ -187,7 +187,7 @@ static void test_malformed_lists(void **state) {
 }
 
 /* Ids, columns and counts are looked up together, also for a name that is used twice. */
-static void test_together(void **state) {
+static void test_ids_columns_and_counts_are_read_together(void **state) {
     (void)state;
     static const recmap_lift lifts[] = {{"n", NULL, 0}};
     static const recmap_counted_feature counted[] = {{"n", RECMAP_ELEMENT_NONE},
@@ -227,7 +227,7 @@ static size_t find_steps(const struct sequence_features *sequence, const char *n
 
 /* Counting skips steps by their sizes. For whatever the full reader accepts, sound or damaged, both
  * find the same lists with the same numbers of steps. */
-static void test_random_sequences(void **state) {
+static void test_counting_agrees_with_the_full_reader(void **state) {
     (void)state;
     static const char *const names[] = {"a", "words", "frames/rgb", "\xc3\xa9", "none"};
     enum { NAMES = 5 };
@@ -258,13 +258,13 @@ static void test_random_sequences(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_raw_numbers),
-        cmocka_unit_test(test_raw_failures),
-        cmocka_unit_test(test_feature_lists),
-        cmocka_unit_test(test_malformed_lists),
-        cmocka_unit_test(test_together),
-        cmocka_unit_test(test_random_sequences),
+        cmocka_unit_test(test_elements_of_lists_are_counted),
+        cmocka_unit_test(test_raw_numbers_are_counted_by_their_size),
+        cmocka_unit_test(test_uncountable_features_are_refused),
+        cmocka_unit_test(test_steps_of_feature_lists_are_counted),
+        cmocka_unit_test(test_malformed_lists_are_refused),
+        cmocka_unit_test(test_ids_columns_and_counts_are_read_together),
+        cmocka_unit_test(test_counting_agrees_with_the_full_reader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,7 @@ static recmap_status lift(struct record_run *run, const struct extractor *liftin
 
 /* One feature of each type is lifted. The columns are in the order of the options, not of the
  * record, and features that nobody asked for are ignored. */
-static void test_values(void **state) {
+static void test_features_of_each_type_are_lifted(void **state) {
     (void)state;
     struct extractor *lifting = make("id", 3);
     recmap_error error = RECMAP_ERROR_INIT;
@@ -69,7 +69,7 @@ static void test_values(void **state) {
 
 /* Advice is given for the first record that lacks a column without a default, as long as the run
  * has that record. */
-static void test_advice(void **state) {
+static void test_advice_is_given_for_the_first_missing_feature(void **state) {
     (void)state;
     struct extractor *lifting = make(NULL, 3);
     recmap_error error = RECMAP_ERROR_INIT;
@@ -104,7 +104,7 @@ static void test_advice(void **state) {
 }
 
 /* Features that are not there, or hold nothing, are missing: no id, no value. */
-static void test_missing(void **state) {
+static void test_empty_features_are_missing(void **state) {
     (void)state;
     struct extractor *lifting = make("id", 3);
     recmap_error error = RECMAP_ERROR_INIT;
@@ -156,7 +156,7 @@ static void test_values_that_do_not_do(void **state) {
     extractor_destroy(lifting);
 }
 
-static void test_no_example(void **state) {
+static void test_other_records_are_refused_or_ignored(void **state) {
     (void)state;
     struct extractor *lifting = make("id", 0), *nothing = make(NULL, 0);
     recmap_error error = RECMAP_ERROR_INIT;
@@ -204,7 +204,7 @@ static recmap_status act(const recmap_record *record, recmap_value *id, recmap_v
 
 /* What the callback returns, says and sets arrives unchanged, both while an index is built and when
  * the id of one record is read. */
-static void test_callback(void **state) {
+static void test_results_of_a_callback_arrive_unchanged(void **state) {
     (void)state;
     static const struct {
         enum deed deed;
@@ -245,9 +245,12 @@ static void test_callback(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),     cmocka_unit_test(test_advice),
-        cmocka_unit_test(test_missing),    cmocka_unit_test(test_values_that_do_not_do),
-        cmocka_unit_test(test_no_example), cmocka_unit_test(test_callback),
+        cmocka_unit_test(test_features_of_each_type_are_lifted),
+        cmocka_unit_test(test_advice_is_given_for_the_first_missing_feature),
+        cmocka_unit_test(test_empty_features_are_missing),
+        cmocka_unit_test(test_values_that_do_not_do),
+        cmocka_unit_test(test_other_records_are_refused_or_ignored),
+        cmocka_unit_test(test_results_of_a_callback_arrive_unchanged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,7 @@ static void assert_text(const struct record_run *run, size_t i, const char *expe
 }
 
 /* The records that remain are unchanged, and others can be added after them. */
-static void test_truncate(void **state) {
+static void test_truncating_keeps_the_other_records(void **state) {
     (void)state;
     struct record_run run;
     assert_true(run_init(&run, true, COLUMNS, 0));
@@ -82,7 +82,7 @@ static void test_truncate_forgets_types(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_truncate),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_truncating_keeps_the_other_records),
                                        cmocka_unit_test(test_truncate_forgets_types)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

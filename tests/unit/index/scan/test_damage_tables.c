@@ -42,7 +42,7 @@ static void append(const char *path, const recmap_index_options *options, const 
     recmap_index_builder_destroy(builder);
 }
 
-static void test_many_damages(void **state) {
+static void test_damage_of_many_shards_is_listed(void **state) {
     (void)state;
     const char *const names[] = {"a", "b"};
     write_shard("a");
@@ -65,7 +65,8 @@ static void test_many_damages(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_many_damages, folder_enter, folder_leave),
+        cmocka_unit_test_setup_teardown(test_damage_of_many_shards_is_listed, folder_enter,
+                                        folder_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -258,7 +258,7 @@ static void check_framing(const char *name, unsigned rounds) {
     }
 }
 
-static void test_every_framing(void **state) {
+static void test_every_framing_is_scanned_remotely(void **state) {
     (void)state;
     static const char *const names[] = {"tfrecord", "lines", "tar", "fixed:4,7,3", "ofrecord"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -547,7 +547,7 @@ int main(void) {
     setenv("TMPDIR", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", 0);
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(every_framing),
+        TEST(every_framing_is_scanned_remotely),
         TEST(long_claims_cost_little),
         TEST(a_record_larger_than_the_window),
         TEST(requests_that_fail),

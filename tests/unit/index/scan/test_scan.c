@@ -359,7 +359,7 @@ static void make_long_claims(struct buffer *file, size_t size, struct rng *rando
     buffer_deinit(&payload);
 }
 
-static void test_long_claims(void **state) {
+static void test_false_claims_of_long_records_are_rejected(void **state) {
     (void)state;
     uint64_t rounds = is_long() ? 400 : some_rounds(12);
     for (uint64_t seed = 1; seed <= rounds; seed++) {
@@ -514,7 +514,7 @@ static int cancel(const recmap_progress *progress, void *context) {
 }
 
 /* Cancelling ends the scan at once, also while it waits at a shard that is skipped. */
-static void test_cancel(void **state) {
+static void test_cancelling_ends_the_scan_at_once(void **state) {
     (void)state;
     struct buffer shard = BUFFER_INIT;
     oracle_add_record(&shard, "x", 1);
@@ -548,12 +548,12 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(scan_equals_plain_reader),
         TEST(scan_of_larger_files),
-        TEST(long_claims),
+        TEST(false_claims_of_long_records_are_rejected),
         TEST(record_over_all_segments),
         TEST(every_flipped_byte),
         TEST(error_of_sink),
         TEST(missing_shards_are_skipped),
-        TEST(cancel),
+        TEST(cancelling_ends_the_scan_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

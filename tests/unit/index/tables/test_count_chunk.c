@@ -33,7 +33,7 @@ static void check_round_trip(const uint64_t *counts, size_t count) {
 }
 
 /* Random counts of every width, in chunks that end anywhere in a block. */
-static void test_round_trip(void **state) {
+static void test_counts_survive_a_round_trip(void **state) {
     (void)state;
     static uint64_t counts[3000];
     struct rng random = {1};
@@ -46,7 +46,7 @@ static void test_round_trip(void **state) {
     }
 }
 
-static void test_limits(void **state) {
+static void test_counts_at_the_limits_are_packed(void **state) {
     (void)state;
     const uint64_t counts[] = {0, RECMAP_COUNTS_MAX, 1, RECMAP_COUNTS_MAX - 1, 0};
     check_round_trip(counts, 0);
@@ -55,7 +55,7 @@ static void test_limits(void **state) {
 }
 
 /* The sizes that the format promises: a directory entry per block, and bits for what differs. */
-static void test_sizes(void **state) {
+static void test_chunks_have_the_specified_sizes(void **state) {
     (void)state;
     enum { COUNT = COUNT_CHUNK_RECORDS };
     uint64_t *counts = must_realloc(NULL, COUNT * sizeof *counts);
@@ -74,7 +74,7 @@ static void test_sizes(void **state) {
 
 /* A chunk is refused for every other size and number of blocks, and with any field of the directory
  * pointing outside. */
-static void test_malformed(void **state) {
+static void test_malformed_chunks_are_refused(void **state) {
     (void)state;
     uint64_t counts[300];
     size_t size;
@@ -101,7 +101,7 @@ static void test_malformed(void **state) {
 
 /* Bytes that change after the chunk was opened give wrong counts, but nothing outside the chunk is
  * read: the sanitizer would see it. */
-static void test_changed(void **state) {
+static void test_changed_bytes_are_not_followed_outside(void **state) {
     (void)state;
     uint64_t counts[256];
     struct rng random = {2};
@@ -119,9 +119,11 @@ static void test_changed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_sizes),      cmocka_unit_test(test_malformed),
-        cmocka_unit_test(test_changed),
+        cmocka_unit_test(test_counts_survive_a_round_trip),
+        cmocka_unit_test(test_counts_at_the_limits_are_packed),
+        cmocka_unit_test(test_chunks_have_the_specified_sizes),
+        cmocka_unit_test(test_malformed_chunks_are_refused),
+        cmocka_unit_test(test_changed_bytes_are_not_followed_outside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

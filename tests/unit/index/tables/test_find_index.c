@@ -100,7 +100,7 @@ static void test_indexes_that_are_not_used(void **state) {
     assert_finds("m.rmx", NULL, LIST("b", "m"));
 }
 
-static void test_sets(void **state) {
+static void test_indexes_of_sets_are_found(void **state) {
     (void)state;
     write_shard("train-1", 1);
     write_index("train-1.rmx", 10, LIST("train-1"));
@@ -121,7 +121,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_shards_that_change_the_name),
         TEST(test_indexes_that_are_not_used),
-        TEST(test_sets),
+        TEST(test_indexes_of_sets_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

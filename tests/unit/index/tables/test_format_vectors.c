@@ -35,7 +35,7 @@ static void expect_ok(recmap_status status, const recmap_error *error) {
 }
 
 /* Both directions: each payload is framed as the vector says, and the frame parses back to it. */
-static void test_frames(void **state) {
+static void test_frames_match_their_vectors(void **state) {
     (void)state;
     struct vector_file file = vectors_load("tfrecord.txt");
     for (size_t i = 0; i < file.count; i++) {
@@ -60,7 +60,7 @@ static void test_frames(void **state) {
 
 /* The seal of each vector is encoded from its fields and decoded back, and the hash of the content
  * is the specified one. */
-static void test_seals(void **state) {
+static void test_seals_match_their_vectors(void **state) {
     (void)state;
     struct vector_file file = vectors_load("seal.txt");
     for (size_t i = 0; i < file.count; i++) {
@@ -92,7 +92,7 @@ static struct store_key key_of(const struct vector_case *vector) {
 }
 
 /* Keys and prefixes of stored values: encoded as the vectors say, and decoded back. */
-static void test_values(void **state) {
+static void test_stored_values_match_their_vectors(void **state) {
     (void)state;
     struct vector_file file = vectors_load("values.txt");
     for (size_t i = 0; i < file.count; i++) {
@@ -132,7 +132,7 @@ static void expect_offsets(const struct vector_case *vector, const uint64_t *off
 
 /* Each list of offsets packs to the vector's bytes, and those bytes give every offset and shard
  * back. */
-static void test_offsets(void **state) {
+static void test_offsets_match_their_vectors(void **state) {
     (void)state;
     struct vector_file file = vectors_load("offsets.txt");
     for (size_t i = 0; i < file.count; i++) {
@@ -192,7 +192,7 @@ static void expect_pairs(const struct vector_case *vector) {
     free(numbers);
 }
 
-static void test_ids(void **state) {
+static void test_ids_match_their_vectors(void **state) {
     (void)state;
     struct vector_file file = vectors_load("ids.txt");
     for (size_t i = 0; i < file.count; i++) {
@@ -203,7 +203,7 @@ static void test_ids(void **state) {
     vectors_deinit(&file);
 }
 
-static void test_counts(void **state) {
+static void test_counts_match_their_vectors(void **state) {
     (void)state;
     struct vector_file file = vectors_load("counts.txt");
     for (size_t i = 0; i < file.count; i++) {
@@ -302,7 +302,7 @@ static uint8_t *parse_nulls(const struct vector_case *vector, size_t count) {
     return nulls;
 }
 
-static void test_columns(void **state) {
+static void test_columns_match_their_vectors(void **state) {
     (void)state;
     struct vector_file file = vectors_load("columns.txt");
     for (size_t i = 0; i < file.count; i++) {
@@ -350,7 +350,7 @@ static void expect_identity(const struct vector_case *vector, struct identity_bu
 
 /* The file has vectors of two kinds: identities of shards, and fingerprints, which are computed
  * from the hashes of several identities. */
-static void test_identities(void **state) {
+static void test_identities_match_their_vectors(void **state) {
     (void)state;
     struct vector_file file = vectors_load("identity.txt");
     struct identity_builder *builder = identity_create();
@@ -374,10 +374,14 @@ static void test_identities(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_frames), cmocka_unit_test(test_seals),
-        cmocka_unit_test(test_values), cmocka_unit_test(test_offsets),
-        cmocka_unit_test(test_ids),    cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_counts), cmocka_unit_test(test_identities),
+        cmocka_unit_test(test_frames_match_their_vectors),
+        cmocka_unit_test(test_seals_match_their_vectors),
+        cmocka_unit_test(test_stored_values_match_their_vectors),
+        cmocka_unit_test(test_offsets_match_their_vectors),
+        cmocka_unit_test(test_ids_match_their_vectors),
+        cmocka_unit_test(test_columns_match_their_vectors),
+        cmocka_unit_test(test_counts_match_their_vectors),
+        cmocka_unit_test(test_identities_match_their_vectors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

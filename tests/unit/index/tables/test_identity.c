@@ -42,7 +42,7 @@ static void fill(struct entry *entries, struct rng *random) {
 }
 
 /* Checks of records 0, step, 2 step, ...: all that there are. */
-static void test_samples(void **state) {
+static void test_samples_are_evenly_spread(void **state) {
     (void)state;
     static struct entry entries[LIMIT];
     struct rng random = {1};
@@ -112,7 +112,7 @@ static void test_fingerprint_knows_order(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_samples_are_evenly_spread),
         cmocka_unit_test(test_hash_knows_all),
         cmocka_unit_test(test_fingerprint_knows_order),
     };

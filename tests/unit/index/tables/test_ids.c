@@ -111,7 +111,7 @@ static void test_search_without_order(void **state) {
 }
 
 /* The last count that still fits into a number of bytes, and the first that does not. */
-static void test_number_sizes(void **state) {
+static void test_numbers_take_as_few_bytes_as_fit(void **state) {
     (void)state;
     static const struct {
         uint64_t count;
@@ -134,7 +134,7 @@ static void test_number_sizes(void **state) {
 }
 
 /* Hashes have 48 bits and tell types apart: the text of an int64's bytes is another id. */
-static void test_hash(void **state) {
+static void test_hashes_tell_types_apart(void **state) {
     (void)state;
     recmap_value number = int64_value(0x6867666564636261), text = text_value("abcdefgh");
     assert_true(id_hash(&number) != id_hash(&text));
@@ -148,8 +148,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pairs_and_search),
         cmocka_unit_test(test_search_without_order),
-        cmocka_unit_test(test_number_sizes),
-        cmocka_unit_test(test_hash),
+        cmocka_unit_test(test_numbers_take_as_few_bytes_as_fit),
+        cmocka_unit_test(test_hashes_tell_types_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ static void check_integers(const int64_t *values, size_t count, unsigned width) 
     free(packed);
 }
 
-static void test_integers(void **state) {
+static void test_integers_read_back(void **state) {
     (void)state;
     check_integers(NULL, 0, 0);
     check_integers((int64_t[]){INT64_MIN}, 1, 0);
@@ -67,7 +67,7 @@ static void test_integers(void **state) {
 
 /* Random ranges of every width around a random base. The expected number of bytes is computed from
  * the largest distance between two values. */
-static void test_random_integers(void **state) {
+static void test_random_integers_take_the_expected_bytes(void **state) {
     (void)state;
     struct rng random = {1};
     for (int round = 0; round < 2000; round++) {
@@ -94,7 +94,7 @@ static void test_random_integers(void **state) {
     }
 }
 
-static void test_floats(void **state) {
+static void test_floats_read_back(void **state) {
     (void)state;
     const float values[] = {0, -0.0f, 1.5f, -3e38f, 1e-45f, INFINITY, -INFINITY, NAN};
     uint64_t words[8];
@@ -116,7 +116,7 @@ static void test_floats(void **state) {
     free(packed);
 }
 
-static void test_float64s(void **state) {
+static void test_float64s_read_back(void **state) {
     (void)state;
     const double values[] = {0,   -0.0, 1732752000.123456, -1e300, 5e-324, INFINITY, -INFINITY,
                              NAN, 0.1};
@@ -138,7 +138,7 @@ static void test_float64s(void **state) {
 }
 
 /* The format's version depends on the type, so that readers from before float64 reject it. */
-static void test_format_versions(void **state) {
+static void test_float64_raises_the_format_version(void **state) {
     (void)state;
     uint64_t words[] = {0, 0};
     uint8_t nulls[] = {0, 1};
@@ -160,7 +160,7 @@ static void test_format_versions(void **state) {
 }
 
 /* A chunk of float64 has 8 bytes for each value, and no dictionary. */
-static void test_forged_float64s(void **state) {
+static void test_forged_float64s_are_refused(void **state) {
     (void)state;
     uint8_t bytes[COLUMN_PREFIX_SIZE + 24] = {RECMAP_TYPE_FLOAT64, 8, 0, 0, 2};
     struct column_chunk chunk;
@@ -183,7 +183,7 @@ static void test_forged_float64s(void **state) {
 }
 
 /* Random texts, many of them empty, read back after packing. */
-static void test_bytes(void **state) {
+static void test_texts_read_back(void **state) {
     (void)state;
     struct rng random = {2};
     for (int round = 0; round < 500; round++) {
@@ -209,7 +209,7 @@ static void test_bytes(void **state) {
     }
 }
 
-static void test_nothing(void **state) {
+static void test_columns_without_values_read_back(void **state) {
     (void)state;
     struct column_values given = {RECMAP_TYPE_NONE, 65536, NULL, NULL, NULL};
     struct column_chunk chunk;
@@ -291,7 +291,7 @@ static void check_copies(const struct random_column *column, const struct column
 }
 
 /* Columns of every type, with and without nulls, and of few texts or many. */
-static void test_random_nulls(void **state) {
+static void test_nulls_read_back(void **state) {
     (void)state;
     struct rng random = {5};
     uint64_t dictionaries = 0, empty = 0;
@@ -336,7 +336,7 @@ static void refuse_each(const struct column_values *values, const struct forged_
     }
 }
 
-static void test_forged_nulls(void **state) {
+static void test_forged_nulls_are_refused(void **state) {
     (void)state;
     const uint64_t words[] = {1, 2, 3};
     const uint8_t nulls[] = {0, 1, 0};
@@ -354,7 +354,7 @@ static void test_forged_nulls(void **state) {
     refuse_each(&values, forged, sizeof forged / sizeof *forged);
 }
 
-static void test_forged_dictionary(void **state) {
+static void test_forged_dictionaries_are_refused(void **state) {
     (void)state;
     uint64_t ends[12];
     uint8_t bytes[24];
@@ -395,7 +395,7 @@ static uint64_t read_all(const struct column_chunk *chunk) {
 /* Random bytes with small numbers, and a prefix that is plausible, so that a good part of the
  * chunks can be opened. Reading all values of those must stay within the bytes, which the
  * sanitizers watch. */
-static void test_forged_bytes(void **state) {
+static void test_forged_chunks_are_refused_or_read_safely(void **state) {
     (void)state;
     struct rng random = {3};
     uint64_t sum = 0, opened = 0, with_nulls = 0, with_texts = 0;
@@ -464,7 +464,7 @@ static void test_default_of_a_locale(void **state) {
 
 /* Which texts are defaults of which type. Without a type, the text decides: an integer if it fits,
  * else a float, else bytes. Bytes longer than a stored value can be are refused. */
-static void test_defaults(void **state) {
+static void test_defaults_are_read_by_type(void **state) {
     (void)state;
     assert_default(RECMAP_TYPE_INT64, "12", RECMAP_TYPE_INT64);
     assert_default(RECMAP_TYPE_INT64, "-9223372036854775808", RECMAP_TYPE_INT64);
@@ -498,20 +498,20 @@ static void test_defaults(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_random_integers),
-        cmocka_unit_test(test_floats),
-        cmocka_unit_test(test_float64s),
-        cmocka_unit_test(test_format_versions),
-        cmocka_unit_test(test_forged_float64s),
-        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_forged_bytes),
-        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_integers_read_back),
+        cmocka_unit_test(test_random_integers_take_the_expected_bytes),
+        cmocka_unit_test(test_floats_read_back),
+        cmocka_unit_test(test_float64s_read_back),
+        cmocka_unit_test(test_float64_raises_the_format_version),
+        cmocka_unit_test(test_forged_float64s_are_refused),
+        cmocka_unit_test(test_texts_read_back),
+        cmocka_unit_test(test_columns_without_values_read_back),
+        cmocka_unit_test(test_forged_chunks_are_refused_or_read_safely),
+        cmocka_unit_test(test_defaults_are_read_by_type),
         cmocka_unit_test(test_default_of_a_locale),
-        cmocka_unit_test(test_random_nulls),
-        cmocka_unit_test(test_forged_nulls),
-        cmocka_unit_test(test_forged_dictionary),
+        cmocka_unit_test(test_nulls_read_back),
+        cmocka_unit_test(test_forged_nulls_are_refused),
+        cmocka_unit_test(test_forged_dictionaries_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,7 +84,7 @@ static void check_manifest(const struct manifest *expected) {
     free(encoded);
 }
 
-static void test_manifest(void **state) {
+static void test_manifests_decode_to_the_same_fields(void **state) {
     (void)state;
     struct manifest given = sample();
     check_manifest(&given);
@@ -131,7 +131,7 @@ static void free_shards(struct shard_entry *shards, size_t count) {
 
 /* Encoded shards decode to the same fields, and are refused where fewer shards are expected than
  * there are. */
-static void test_shards(void **state) {
+static void test_shards_decode_to_the_same_fields(void **state) {
     (void)state;
     struct rng random = {1};
     struct shard_entry given[ENTRIES], decoded[ENTRIES];
@@ -173,7 +173,7 @@ static enum decode_verdict decode_changed(struct shard_entry *shard) {
     return verdict;
 }
 
-static void test_unsound_shards(void **state) {
+static void test_unsound_shards_are_refused(void **state) {
     (void)state;
     struct shard_entry shard = {
         .path = (char *)"x", .framing = (char *)"tfrecord", .identity = {.sample_step = 1}};
@@ -201,7 +201,7 @@ static void check_etag(const char *etag, enum decode_verdict expected) {
 }
 
 /* ETags are sent in the headers of requests: one that would add a header there is refused. */
-static void test_unsound_etags(void **state) {
+static void test_etags_that_add_headers_are_refused(void **state) {
     (void)state;
     char etag[ETAG_MAX + 1] = "";
     memset(etag, 'x', ETAG_MAX - 1);
@@ -217,7 +217,7 @@ static void test_unsound_etags(void **state) {
 
 /* Encoded damages decode to the same fields, and are refused if more follow than the manifest
  * counts. */
-static void test_damages(void **state) {
+static void test_damages_decode_to_the_same_fields(void **state) {
     (void)state;
     struct damage_entry given[ENTRIES], decoded[ENTRIES];
     for (size_t i = 0; i < ENTRIES; i++)
@@ -257,7 +257,7 @@ static void decode_all(const uint8_t *bytes, size_t size) {
 
 /* Every prefix of valid messages, then messages with up to five changed bytes: decoding may refuse
  * or accept them, but must not read outside of them or leak. */
-static void test_forged_bytes(void **state) {
+static void test_forged_messages_are_read_safely(void **state) {
     (void)state;
     struct rng random = {2};
     struct manifest given = sample();
@@ -313,7 +313,7 @@ static void test_memory_follows_the_size(void **state) {
 }
 
 /* The fullest tables that are written stay within the limit. */
-static void test_full_tables(void **state) {
+static void test_the_fullest_tables_fit(void **state) {
     (void)state;
     static struct shard_entry shards[SHARDS_PER_TABLE], decoded_shards[SHARDS_PER_TABLE];
     static struct damage_entry damages[DAMAGES_PER_TABLE], decoded_damages[DAMAGES_PER_TABLE];
@@ -358,14 +358,14 @@ static void test_float64_of_another_type(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_float64_of_another_type),
-        cmocka_unit_test(test_manifest),
-        cmocka_unit_test(test_shards),
-        cmocka_unit_test(test_unsound_shards),
-        cmocka_unit_test(test_damages),
-        cmocka_unit_test(test_forged_bytes),
+        cmocka_unit_test(test_manifests_decode_to_the_same_fields),
+        cmocka_unit_test(test_shards_decode_to_the_same_fields),
+        cmocka_unit_test(test_unsound_shards_are_refused),
+        cmocka_unit_test(test_damages_decode_to_the_same_fields),
+        cmocka_unit_test(test_forged_messages_are_read_safely),
         cmocka_unit_test(test_memory_follows_the_size),
-        cmocka_unit_test(test_full_tables),
-        cmocka_unit_test(test_unsound_etags),
+        cmocka_unit_test(test_the_fullest_tables_fit),
+        cmocka_unit_test(test_etags_that_add_headers_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

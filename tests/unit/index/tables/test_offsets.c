@@ -74,7 +74,7 @@ static void fill(uint64_t *offsets, uint32_t *shards, size_t count, int kind, st
     }
 }
 
-static void test_round_trip(void **state) {
+static void test_offsets_survive_a_round_trip(void **state) {
     (void)state;
     static const size_t counts[] = {1, 2, 3, 127, 128, 129, 255, 256, 257, 1000, 4096};
     uint64_t *offsets = must_realloc(NULL, OFFSETS_CHUNK_RECORDS * sizeof *offsets);
@@ -95,7 +95,7 @@ static void test_round_trip(void **state) {
 }
 
 /* Every width of residuals, also those that no data set has. */
-static void test_every_width(void **state) {
+static void test_residuals_of_every_width_read_back(void **state) {
     (void)state;
     uint64_t offsets[128];
     uint32_t shards[128] = {0};
@@ -107,7 +107,7 @@ static void test_every_width(void **state) {
 }
 
 /* Equal lengths need half a byte a record at most; image-like ones three. */
-static void test_sizes(void **state) {
+static void test_offsets_take_few_bytes(void **state) {
     (void)state;
     uint64_t *offsets = must_realloc(NULL, OFFSETS_CHUNK_RECORDS * sizeof *offsets);
     uint32_t *shards = calloc(OFFSETS_CHUNK_RECORDS, sizeof *shards);
@@ -133,7 +133,7 @@ static uint64_t read_all_ways(const struct offsets_chunk *chunk, size_t i) {
 }
 
 /* Flipped bytes are refused, or give some numbers: a sanitizer watches the memory. */
-static void test_forged_bytes(void **state) {
+static void test_flipped_bytes_are_read_safely(void **state) {
     (void)state;
     struct rng random = {3};
     volatile uint64_t sum = 0;
@@ -161,10 +161,10 @@ static void test_forged_bytes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_every_width),
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_forged_bytes),
+        cmocka_unit_test(test_offsets_survive_a_round_trip),
+        cmocka_unit_test(test_residuals_of_every_width_read_back),
+        cmocka_unit_test(test_offsets_take_few_bytes),
+        cmocka_unit_test(test_flipped_bytes_are_read_safely),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

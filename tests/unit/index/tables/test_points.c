@@ -54,7 +54,7 @@ static struct point_list make_points(struct rng *random) {
 
 /* Points decode to the same positions and windows, and a search for a byte finds the last point at
  * or before it. */
-static void test_round_trip(void **state) {
+static void test_points_survive_a_round_trip(void **state) {
     (void)state;
     struct rng random = {1};
     struct point_list made = make_points(&random), read = {0};
@@ -80,7 +80,7 @@ static void test_round_trip(void **state) {
 }
 
 /* The points of a shard in several values: each has the checks of the spans that start in it. */
-static void test_several_values(void **state) {
+static void test_points_are_read_from_several_values(void **state) {
     (void)state;
     struct rng random = {6};
     struct point_list made = make_points(&random), read = {0};
@@ -188,7 +188,7 @@ static void check_forged(const struct point_list *points, size_t position, size_
 
 /* Replaces one number at a time by one that contradicts its neighbours or the sizes of the file and
  * the image. Each must be refused, because inflating would start from it. */
-static void test_forged_numbers(void **state) {
+static void test_contradicting_numbers_are_refused(void **state) {
     (void)state;
     struct rng random = {2};
     struct point_list made = make_points(&random);
@@ -216,7 +216,7 @@ static void test_forged_numbers(void **state) {
 }
 
 /* Cut or grown anywhere. */
-static void test_other_sizes(void **state) {
+static void test_cut_or_grown_values_are_refused(void **state) {
     (void)state;
     struct rng random = {3};
     struct point_list made = make_points(&random);
@@ -241,7 +241,7 @@ static size_t size_of_heads(const struct forged_value *value) {
 
 /* An index whose seal holds but whose windows lie: their spans cannot be read, or give records that
  * fail their check; all others can. */
-static void test_forged_windows(void **state) {
+static void test_forged_windows_give_no_wrong_record(void **state) {
     (void)state;
     struct rng random = {4};
     const char *name = "a.gz";
@@ -472,7 +472,7 @@ static void expect_checks(const struct vector_case *vector, struct point_list *p
 }
 
 /* docs/formats/vectors was made without the library. */
-static void test_vectors(void **state) {
+static void test_points_match_their_vectors(void **state) {
     (void)state;
     struct vector_file file = vectors_load("points.txt");
     size_t found = 0;
@@ -511,15 +511,16 @@ static void test_vectors(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vectors),
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_several_values),
+        cmocka_unit_test(test_points_match_their_vectors),
+        cmocka_unit_test(test_points_survive_a_round_trip),
+        cmocka_unit_test(test_points_are_read_from_several_values),
         cmocka_unit_test(test_number_of_checks),
         cmocka_unit_test(test_windows_are_apart),
         cmocka_unit_test(test_addresses_do_not_matter),
-        cmocka_unit_test(test_forged_numbers),
-        cmocka_unit_test(test_other_sizes),
-        cmocka_unit_test_setup_teardown(test_forged_windows, folder_enter, folder_leave),
+        cmocka_unit_test(test_contradicting_numbers_are_refused),
+        cmocka_unit_test(test_cut_or_grown_values_are_refused),
+        cmocka_unit_test_setup_teardown(test_forged_windows_give_no_wrong_record, folder_enter,
+                                        folder_leave),
         cmocka_unit_test_setup_teardown(test_verify_proves_points, folder_enter, folder_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -267,7 +267,7 @@ static void test_loaders_exchange_batches(void **unused) {
 }
 
 /* A bad record, a stop or a move: what was filled ahead is released. */
-static void test_discarded_batches(void **unused) {
+static void test_discarded_batches_are_released(void **unused) {
     (void)unused;
     enum { BAD = 41 };
     struct ledger ledger;
@@ -291,7 +291,7 @@ static void test_discarded_batches(void **unused) {
     ledger_check_empty(&ledger);
 }
 
-static void test_without_memory(void **unused) {
+static void test_failed_allocations_are_reported(void **unused) {
     (void)unused;
     write_set(RECORDS);
     for (size_t failing = 1; failing < 40; failing++) {
@@ -331,8 +331,12 @@ static void test_half_an_allocator(void **unused) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(columns_are_inside),       TEST(exports_keep_memory), TEST(clearing_releases),
-        TEST(loaders_exchange_batches), TEST(discarded_batches),   TEST(without_memory),
+        TEST(columns_are_inside),
+        TEST(exports_keep_memory),
+        TEST(clearing_releases),
+        TEST(loaders_exchange_batches),
+        TEST(discarded_batches_are_released),
+        TEST(failed_allocations_are_reported),
         TEST(half_an_allocator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -107,7 +107,7 @@ static bool rest_is_right(recmap_loader *loader, const recmap_order *order, uint
 }
 
 /* Every kind of order, batches smaller and larger than what is under way, few files open. */
-static void test_streams(void **unused) {
+static void test_direct_reads_deliver_every_order(void **unused) {
     (void)unused;
     static const uint64_t sizes[] = {1, 7, 64, RECORDS};
     write_shards();
@@ -258,7 +258,7 @@ static void test_in_the_middle(void **unused) {
 }
 
 /* A file that ends too early is an error at its place, and none any more when it is whole. */
-static void test_cut(void **unused) {
+static void test_a_cut_file_is_an_error_until_it_is_whole(void **unused) {
     (void)unused;
     write_shards();
     recmap_dataset *dataset = open_direct(0);
@@ -334,7 +334,7 @@ static recmap_access chosen_access(void) {
 }
 
 /* Data larger than the memory are read directly if that is possible, others are mapped. */
-static void test_auto(void **unused) {
+static void test_auto_reads_large_data_directly(void **unused) {
     (void)unused;
     write_shards();
     recmap_dataset *dataset = open_direct(0);
@@ -369,7 +369,7 @@ static int iterate_forbidden(unsigned call, unsigned code, bool may_read) {
 }
 
 /* Containers forbid io_uring, old kernels have none, and a ring that was made may take no reads. */
-static void test_forbidden(void **unused) {
+static void test_forbidden_rings_fall_back(void **unused) {
     (void)unused;
     static const struct {
         unsigned call, code;
@@ -396,7 +396,7 @@ static void test_forbidden(void **unused) {
 
 /* A child cannot use the loader, can make its own, and what it does disturbs nobody. The sanitizers
  * do not follow a fork of many threads. */
-static void test_fork(void **unused) {
+static void test_a_forked_child_makes_its_own_loader(void **unused) {
     (void)unused;
     if (has_thread_sanitizer || has_address_sanitizer) skip();
     write_shards();
@@ -429,16 +429,16 @@ int main(void) {
 #define TEST(name)                                                                                 \
     cmocka_unit_test_setup_teardown(test_##name, folder_enter_on_device, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(streams),
+        TEST(direct_reads_deliver_every_order),
         TEST(cache_stays_cold),
         TEST(batches_used_again),
         TEST(batches_destroyed_one_by_one),
         TEST(in_the_middle),
-        TEST(cut),
+        TEST(a_cut_file_is_an_error_until_it_is_whole),
         TEST(cut_after_reading),
-        TEST(auto),
-        TEST(forbidden),
-        TEST(fork),
+        TEST(auto_reads_large_data_directly),
+        TEST(forbidden_rings_fall_back),
+        TEST(a_forked_child_makes_its_own_loader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

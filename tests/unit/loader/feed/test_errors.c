@@ -35,7 +35,7 @@ static uint64_t number_at(const recmap_order *order, uint64_t epoch, uint64_t po
 /* A bad record at every place of the epoch: earlier batches are delivered, the error is raised at
  * each call, and the state stays before the bad batch. After repair, the stream continues. With all
  * ways of reading. */
-static void test_raise(void **unused) {
+static void test_errors_are_raised_before_the_bad_batch(void **unused) {
     (void)unused;
     numbered_write(RECORDS, 3);
     recmap_order *order = order_of_kind(0, RECORDS, 3);
@@ -143,7 +143,7 @@ static void iterate_with_policy(recmap_dataset *dataset, recmap_order *order, bo
     recmap_loader_destroy(loader);
 }
 
-static void test_policies(void **unused) {
+static void test_each_policy_gives_its_records(void **unused) {
     (void)unused;
     numbered_write(RECORDS, 3);
     recmap_order *order = order_of_kind(0, RECORDS, 3);
@@ -260,7 +260,7 @@ static void test_cut_beside_bad(void **unused) {
 }
 
 /* All records bad: skipped, batches are empty; with nothing to put in their place, an error. */
-static void test_all_bad(void **unused) {
+static void test_epochs_of_bad_records_end(void **unused) {
     (void)unused;
     enum { FEW = 25 };
     recmap_error error = RECMAP_ERROR_INIT;
@@ -288,7 +288,7 @@ static void test_all_bad(void **unused) {
 }
 
 /* The list of skipped records is bounded, their count is not. */
-static void test_many_skipped(void **unused) {
+static void test_the_list_of_skipped_records_is_bounded(void **unused) {
     (void)unused;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset *dataset = numbered_open(RECORDS, 2, NULL);
@@ -336,8 +336,14 @@ static void test_too_large_a_batch(void **unused) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(raise),          TEST(policies), TEST(policy_and_resume), TEST(what_is_not_skipped),
-        TEST(cut_beside_bad), TEST(all_bad),  TEST(many_skipped),      TEST(too_large_a_batch),
+        TEST(errors_are_raised_before_the_bad_batch),
+        TEST(each_policy_gives_its_records),
+        TEST(policy_and_resume),
+        TEST(what_is_not_skipped),
+        TEST(cut_beside_bad),
+        TEST(epochs_of_bad_records_end),
+        TEST(the_list_of_skipped_records_is_bounded),
+        TEST(too_large_a_batch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

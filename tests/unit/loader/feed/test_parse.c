@@ -79,7 +79,7 @@ static void assert_columns(const recmap_batch *batch) {
     }
 }
 
-static void test_columns(void **unused) {
+static void test_columns_have_the_values_of_their_records(void **unused) {
     (void)unused;
     write_set(RECORDS, RECORDS);
     for (int access = 0; access < 3; access++) {
@@ -130,7 +130,7 @@ static uint64_t shard_byte(recmap_dataset *dataset, uint64_t number) {
 }
 
 /* Both ways to be bad are raised with shard, record and byte of the shard, at their place. */
-static void test_raise(void **unused) {
+static void test_bad_records_are_raised_at_their_place(void **unused) {
     (void)unused;
     enum { BAD = 41, BROKEN = 86 };
     for (int broken = 0; broken < 2; broken++) {
@@ -187,12 +187,12 @@ static void check_policy(recmap_on_bad_record policy, uint64_t kept_count) {
     loader_close(loader, order, dataset);
 }
 
-static void test_skip(void **unused) {
+static void test_bad_records_are_left_out(void **unused) {
     (void)unused;
     check_policy(RECMAP_ON_BAD_RECORD_SKIP, RECORDS - 2);
 }
 
-static void test_substitute(void **unused) {
+static void test_bad_records_are_replaced(void **unused) {
     (void)unused;
     check_policy(RECMAP_ON_BAD_RECORD_SUBSTITUTE, RECORDS);
 }
@@ -200,7 +200,11 @@ static void test_substitute(void **unused) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(columns), TEST(gather_after_parse), TEST(raise), TEST(skip), TEST(substitute),
+        TEST(columns_have_the_values_of_their_records),
+        TEST(gather_after_parse),
+        TEST(bad_records_are_raised_at_their_place),
+        TEST(bad_records_are_left_out),
+        TEST(bad_records_are_replaced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

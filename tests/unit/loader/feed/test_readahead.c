@@ -125,7 +125,7 @@ static void test_cold_and_warm(void **unused) {
         }
 }
 
-static void test_off(void **unused) {
+static void test_without_readahead_the_kernel_is_not_asked(void **unused) {
     (void)unused;
     write_shards();
     recmap_order *order = order_of_kind(0, RECORDS, 3);
@@ -141,7 +141,7 @@ static void test_off(void **unused) {
 }
 
 /* What is asked for comes without being read; what is there is not asked for. */
-static void test_will_need(void **unused) {
+static void test_only_absent_pages_are_asked_for(void **unused) {
     (void)unused;
     if (is_emulated(__func__, "advice about mapped memory is ignored")) skip();
     write_shards();
@@ -206,7 +206,7 @@ static void learn(struct learning *learning, uint64_t seen_count, uint64_t reque
     readahead_learn_waits(&learning->ahead, &plan, &after, BATCH, &learning->begun, 0);
 }
 
-static void test_learning(void **unused) {
+static void test_the_distance_follows_the_waits(void **unused) {
     (void)unused;
     struct learning at;
     learning_init(&at, RECMAP_READAHEAD_AUTO, true);
@@ -255,7 +255,7 @@ static void test_samples_of_large_batches(void **unused) {
 
 /* A kernel that says that all is there, while workers wait for pages: it is asked without looking,
  * with a pause now and then to see whether that is still so. */
-static void test_blind(void **unused) {
+static void test_a_kernel_that_hides_absence_is_asked_anyway(void **unused) {
     (void)unused;
     struct learning at;
     learning_init(&at, RECMAP_READAHEAD_AUTO, true);
@@ -280,7 +280,7 @@ static void test_blind(void **unused) {
     learning_deinit(&at);
 }
 
-static void test_modes(void **unused) {
+static void test_modes_override_learning(void **unused) {
     (void)unused;
     struct learning at;
     struct readahead_plan plan;
@@ -304,11 +304,11 @@ int main(void) {
     cmocka_unit_test_setup_teardown(test_##name, folder_enter_on_device, folder_leave)
     const struct CMUnitTest tests[] = {
         TEST(cold_and_warm),
-        TEST(off),
-        TEST(will_need),
-        TEST(learning),
-        TEST(blind),
-        TEST(modes),
+        TEST(without_readahead_the_kernel_is_not_asked),
+        TEST(only_absent_pages_are_asked_for),
+        TEST(the_distance_follows_the_waits),
+        TEST(a_kernel_that_hides_absence_is_asked_anyway),
+        TEST(modes_override_learning),
         TEST(samples_of_large_batches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,7 +139,7 @@ static void live_through(recmap_dataset *dataset, recmap_order *order, struct rn
     free(stream.numbers);
 }
 
-static void test_histories(void **unused) {
+static void test_random_histories_deliver_each_position_once(void **unused) {
     (void)unused;
     uint64_t histories = is_long() ? 10000 : has_thread_sanitizer ? 100 : 1000;
     recmap_dataset *dataset = numbered_open(200, 4, NULL);
@@ -157,7 +157,7 @@ static void test_histories(void **unused) {
 
 /* The state after each step, loaded into a fresh loader, is there at once, and the rest is the
  * same; also from the very end. */
-static void test_every_step(void **unused) {
+static void test_a_state_of_every_step_resumes(void **unused) {
     (void)unused;
     recmap_dataset *dataset = numbered_open(60, 3, NULL);
     for (int kind = 0; kind < ORDER_KINDS; kind++) {
@@ -200,7 +200,7 @@ static void test_every_step(void **unused) {
 
 /* 10 batches, restored at 0, 3 and 8, with 1 and 10 threads; twice in a row; save and load without
  * a step between do not drift. */
-static void test_no_drift(void **unused) {
+static void test_saving_and_loading_does_not_drift(void **unused) {
     (void)unused;
     recmap_dataset *dataset = numbered_open(100, 2, NULL);
     recmap_order *order = order_of_kind(0, 100, 9);
@@ -263,7 +263,7 @@ static void grow(recmap_dataset *dataset, recmap_order *order, unsigned world_be
 }
 
 /* Other numbers of hosts, and other batches over all of them. */
-static void test_elastic(void **unused) {
+static void test_the_number_of_ranks_may_change(void **unused) {
     (void)unused;
     recmap_dataset *dataset = numbered_open(1 << 16, 8, NULL);
     recmap_order *small = order_of_kind(0, 1024, 42), *large = order_of_kind(0, 1 << 16, 42);
@@ -290,7 +290,7 @@ static void assert_refused(recmap_loader *loader, const recmap_state *state, con
 
 /* States of other data sets, sizes, seeds and kinds are refused, and the loader continues
  * unchanged. */
-static void test_refused(void **unused) {
+static void test_states_of_other_runs_are_refused(void **unused) {
     (void)unused;
     recmap_dataset *dataset = numbered_open(100, 2, NULL);
     recmap_order *order = order_of_kind(0, 100, 9);
@@ -328,7 +328,7 @@ static void test_refused(void **unused) {
 
 /* Seeks to random positions and records, and reads a batch after most of them, so that seeks also
  * meet workers that have not filled anything yet. Refused seeks leave the position as it was. */
-static void test_seek(void **unused) {
+static void test_seeking_reaches_any_position(void **unused) {
     (void)unused;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset *dataset = numbered_open(100, 2, NULL);
@@ -436,7 +436,7 @@ static _Noreturn void train(recmap_order *order, int says) {
     }
 }
 
-static void test_killed(void **unused) {
+static void test_killed_runs_resume(void **unused) {
     (void)unused;
     enum { KILLS = 25, EPOCH = 4000 };
     if (has_thread_sanitizer) skip();
@@ -479,7 +479,7 @@ static void test_killed(void **unused) {
 
 /* The data set has grown since the state was saved: its epoch is finished over the old records.
  * The loader moves while its threads fill batches of either order. */
-static void test_grown(void **unused) {
+static void test_the_epoch_of_a_grown_set_is_finished(void **unused) {
     (void)unused;
     recmap_error error = RECMAP_ERROR_INIT;
     numbered_write(4000, 4);
@@ -535,8 +535,15 @@ static void test_grown(void **unused) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(histories), TEST(every_step),    TEST(no_drift), TEST(elastic), TEST(refused),
-        TEST(seek),      TEST(end_of_epochs), TEST(killed),   TEST(grown),
+        TEST(random_histories_deliver_each_position_once),
+        TEST(a_state_of_every_step_resumes),
+        TEST(saving_and_loading_does_not_drift),
+        TEST(the_number_of_ranks_may_change),
+        TEST(states_of_other_runs_are_refused),
+        TEST(seeking_reaches_any_position),
+        TEST(end_of_epochs),
+        TEST(killed_runs_resume),
+        TEST(the_epoch_of_a_grown_set_is_finished),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

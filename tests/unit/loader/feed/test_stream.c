@@ -61,7 +61,7 @@ static void iterate_world(recmap_dataset *dataset, recmap_order *order,
     }
 }
 
-static void test_every_order(void **state) {
+static void test_every_order_is_delivered(void **state) {
     (void)state;
     recmap_dataset *dataset = numbered_open(211, 5, NULL);
     for (int kind = 0; kind < ORDER_KINDS; kind++) {
@@ -97,7 +97,7 @@ static void test_every_number_of_threads(void **state) {
 }
 
 /* Batches and worlds larger than the epoch, epochs without a step, no records at all. */
-static void test_small_epochs(void **state) {
+static void test_small_epochs_end(void **state) {
     (void)state;
     recmap_dataset *dataset = numbered_open(9, 2, NULL);
     for (size_t n = 0; n <= 9; n++)
@@ -116,7 +116,7 @@ static void test_small_epochs(void **state) {
 }
 
 /* 34 records in batches of 16 are 16, 16 and 2, whatever the threads. */
-static void test_known_sizes(void **state) {
+static void test_the_last_batch_is_smaller(void **state) {
     (void)state;
     recmap_dataset *dataset = numbered_open(34, 2, NULL);
     recmap_order *order = order_of_kind(1, 34, 0);
@@ -143,7 +143,7 @@ static void test_known_sizes(void **state) {
 
 /* Ways to reach the records: mapped, read, with few shards open at a time; asked for ahead or not.
  * Batches are kept while more come: what they hold must stay. */
-static void test_every_access(void **state) {
+static void test_every_access_delivers_the_same(void **state) {
     (void)state;
     enum { KEPT = 20 };
     numbered_write(400, 8);
@@ -186,7 +186,7 @@ static void assert_invalid(recmap_dataset *dataset, recmap_order *order,
 
 /* Each option out of range by itself, with the message that names it. Afterwards the defaults must
  * still work. */
-static void test_options(void **state) {
+static void test_options_out_of_range_are_refused(void **state) {
     (void)state;
     recmap_dataset *dataset = numbered_open(20, 1, NULL);
     recmap_order *order = order_of_kind(0, 20, 1), *larger = order_of_kind(0, 21, 1);
@@ -234,9 +234,12 @@ static void test_options(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(every_order),  TEST(every_number_of_threads),
-        TEST(small_epochs), TEST(known_sizes),
-        TEST(every_access), TEST(options),
+        TEST(every_order_is_delivered),
+        TEST(every_number_of_threads),
+        TEST(small_epochs_end),
+        TEST(the_last_batch_is_smaller),
+        TEST(every_access_delivers_the_same),
+        TEST(options_out_of_range_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

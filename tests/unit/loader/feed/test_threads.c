@@ -35,7 +35,7 @@ static recmap_loader_options many_threads(void) {
 }
 
 /* Destroyed before, during and after anything; with batches in the caller's hands. */
-static void test_early_end(void **unused) {
+static void test_loaders_are_destroyed_at_any_time(void **unused) {
     (void)unused;
     recmap_dataset *dataset = numbered_open(3000, 4, NULL);
     recmap_order *order = order_of_kind(0, 3000, 1);
@@ -59,7 +59,7 @@ static void test_early_end(void **unused) {
 }
 
 /* However long the caller takes, no more batches than asked for are made ready. */
-static void test_slow_caller(void **unused) {
+static void test_a_slow_caller_bounds_the_batches(void **unused) {
     (void)unused;
     recmap_dataset *dataset = numbered_open(3000, 4, NULL);
     recmap_order *order = order_of_kind(0, 3000, 1);
@@ -83,7 +83,7 @@ static void test_slow_caller(void **unused) {
 }
 
 /* Large batches on one thread: the caller waits, and is told how long. */
-static void test_slow_workers(void **unused) {
+static void test_waits_for_slow_workers_are_counted(void **unused) {
     (void)unused;
     recmap_dataset *dataset = numbered_open(20000, 4, NULL);
     recmap_order *order = order_of_kind(0, 20000, 1);
@@ -100,7 +100,7 @@ static void test_slow_workers(void **unused) {
     free(list.numbers);
 }
 
-static void test_counts(void **unused) {
+static void test_statistics_count_delivered_batches(void **unused) {
     (void)unused;
     recmap_dataset *dataset = numbered_open(1000, 4, NULL);
     recmap_order *order = order_of_kind(0, 1000, 1);
@@ -213,7 +213,7 @@ static void *run(void *context) {
 }
 
 /* Many loaders on one data set and one order. */
-static void test_many_loaders(void **unused) {
+static void test_many_loaders_share_a_data_set(void **unused) {
     (void)unused;
     enum { LOADERS = 6, RECORDS = 2000 };
     for (int access = 0; access < 3; access++) {
@@ -282,7 +282,7 @@ static void be_child(recmap_loader *loader, recmap_dataset *dataset, recmap_orde
 }
 
 /* Forks at any time of the threads' work. The sanitizers do not follow a fork of many threads. */
-static void test_fork(void **unused) {
+static void test_a_forked_child_cannot_use_the_loader(void **unused) {
     (void)unused;
     if (has_thread_sanitizer || has_address_sanitizer) skip();
     recmap_error error = RECMAP_ERROR_INIT;
@@ -346,7 +346,7 @@ static void on_signal(int signal_number) {
 }
 
 /* Signals of the application go to its own threads. */
-static void test_signals(void **unused) {
+static void test_signals_go_to_the_threads_of_the_application(void **unused) {
     (void)unused;
     recmap_dataset *dataset = numbered_open(100, 2, NULL);
     recmap_order *order = order_of_kind(1, 100, 1);
@@ -401,11 +401,16 @@ static void test_limit_of_epochs(void **unused) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(early_end),           TEST(slow_caller),
-        TEST(slow_workers),        TEST(counts),
-        TEST(seeks_among_threads), TEST(statistics_of_another_thread),
-        TEST(many_loaders),        TEST(fork),
-        TEST(fork_before_use),     TEST(signals),
+        TEST(loaders_are_destroyed_at_any_time),
+        TEST(a_slow_caller_bounds_the_batches),
+        TEST(waits_for_slow_workers_are_counted),
+        TEST(statistics_count_delivered_batches),
+        TEST(seeks_among_threads),
+        TEST(statistics_of_another_thread),
+        TEST(many_loaders_share_a_data_set),
+        TEST(a_forked_child_cannot_use_the_loader),
+        TEST(fork_before_use),
+        TEST(signals_go_to_the_threads_of_the_application),
         TEST(limit_of_epochs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,7 @@ static void add_field(struct buffer *out, uint32_t number, const struct buffer *
 
 /* ---- Skipping. */
 
-static void test_skip_varints(void **unused) {
+static void test_varints_are_skipped_by_count(void **unused) {
     (void)unused;
     struct rng random = {7};
     for (int round = 0; round < 300; round++) {
@@ -242,7 +242,7 @@ static void check_order(recmap_dataset *dataset, int kind, uint64_t size, uint64
     recmap_order_release(order);
 }
 
-static void test_rows(void **unused) {
+static void test_rows_have_their_elements(void **unused) {
     (void)unused;
     for (int access = 0; access < 3; access++) {
         recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
@@ -264,7 +264,7 @@ static void *read_rows(void *dataset) {
 }
 
 /* A long record is read as a whole once. What is known of it then is shared by all threads. */
-static void test_long_records(void **unused) {
+static void test_a_long_record_is_read_whole_once(void **unused) {
     (void)unused;
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
     options.access = RECMAP_ACCESS_READ;
@@ -337,7 +337,7 @@ static size_t count_missing(recmap_access access, uint64_t add) {
 }
 
 /* A batch never gives memory that was not read as the data of a record. */
-static void test_partial_records(void **unused) {
+static void test_partly_read_records_have_no_data(void **unused) {
     (void)unused;
     long_count = 60000;
     for (uint64_t add = 0; add < 2; add++) {
@@ -380,7 +380,7 @@ static recmap_order *order_of_more_records(void) {
     return order;
 }
 
-static void test_errors(void **unused) {
+static void test_errors_name_record_and_feature(void **unused) {
     (void)unused;
     recmap_dataset *dataset = make_set(NULL);
     recmap_error error = RECMAP_ERROR_INIT;
@@ -483,7 +483,7 @@ static void test_cut_records_are_checked_once(void **unused) {
 }
 
 /* Sequences: pieces and paddings, which cover the array. */
-static void test_sequences(void **unused) {
+static void test_sequences_cover_the_array(void **unused) {
     (void)unused;
     recmap_piece items[] = {{0, 0, 3, 0, 3}, {1, 5, 2, 3, 9}, {2, 0, 4, 2, 4}};
     size_t ends[] = {2, 3};
@@ -520,7 +520,7 @@ static int answer(void *context) {
 }
 
 /* Each row is wide enough to be asked about, although most of it is padding. */
-static void test_interrupt(void **unused) {
+static void test_cutting_rows_asks_the_interrupt(void **unused) {
     (void)unused;
     enum { WIDE = 256 << 10, ROWS = 5 };
     const uint64_t positions[ROWS] = {0};
@@ -546,8 +546,10 @@ static void test_interrupt(void **unused) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(skip_varints), TEST(rows),      TEST(long_records), TEST(partial_records),
-        TEST(errors),       TEST(sequences), TEST(interrupt),    TEST(cut_records_are_checked_once),
+        TEST(varints_are_skipped_by_count),     TEST(rows_have_their_elements),
+        TEST(a_long_record_is_read_whole_once), TEST(partly_read_records_have_no_data),
+        TEST(errors_name_record_and_feature),   TEST(sequences_cover_the_array),
+        TEST(cutting_rows_asks_the_interrupt),  TEST(cut_records_are_checked_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,7 +104,7 @@ static void assert_round_trips(recmap_state_info *info) {
     recmap_text_deinit(&json);
 }
 
-static void test_round_trip(void **unused) {
+static void test_states_survive_a_round_trip(void **unused) {
     (void)unused;
     recmap_state_info info = plain_info();
     assert_round_trips(&info);
@@ -132,7 +132,7 @@ static void assert_json_of(const char *expected, recmap_state *state) {
 }
 
 /* docs/formats/vectors/states.txt: what recmap 0.2.0 wrote is read, and written as its JSON. */
-static void test_vectors(void **unused) {
+static void test_states_match_their_vectors(void **unused) {
     (void)unused;
     struct vector_file file = vectors_load("states.txt");
     for (size_t i = 0; i < file.count; i++) {
@@ -152,7 +152,7 @@ static void test_vectors(void **unused) {
 }
 
 /* A plain shuffle of 2^62 records with the largest seed, at the end of epoch 2^62. */
-static void test_size(void **unused) {
+static void test_the_largest_numbers_fit(void **unused) {
     (void)unused;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_order *order;
@@ -186,7 +186,7 @@ static void assert_refused_bytes(const void *data, size_t size, recmap_status du
 
 /* Every bit flipped, every truncation, a byte appended, and random bytes: a state is accepted whole
  * or not at all. */
-static void test_mutated_bytes(void **unused) {
+static void test_mutated_bytes_are_refused(void **unused) {
     (void)unused;
     recmap_state_info info = plain_info();
     struct buffer bytes = bytes_of(&info);
@@ -212,7 +212,7 @@ static void test_mutated_bytes(void **unused) {
 }
 
 /* What loads after a flip must be the very same state: JSON has bits that say nothing. */
-static void test_mutated_json(void **unused) {
+static void test_mutated_json_is_refused_or_the_same(void **unused) {
     (void)unused;
     recmap_state_info info = plain_info();
     recmap_text text = json_of(&info);
@@ -311,7 +311,7 @@ static void assert_order_text(const char *order, const char *written, bool is_sa
     recmap_text_deinit(&text);
 }
 
-static void test_json_texts(void **unused) {
+static void test_texts_in_json_are_escaped(void **unused) {
     (void)unused;
     static const char order[] = "{\"\\/\b\f\n\r\t\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80}";
     assert_order_text(order, "\"{\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\u20AC\\ud83d\\uDE00}\"", true);
@@ -329,7 +329,7 @@ static void test_json_texts(void **unused) {
 }
 
 /* Random damage of the text: the same state or none, and nothing read outside of it. */
-static void test_random_json(void **unused) {
+static void test_random_damage_of_json_is_refused(void **unused) {
     (void)unused;
     static const char pieces[] = "{}[]\",:\\u0123456789 \n-e.tfx\x01\xc3\xff";
     recmap_state_info info = plain_info();
@@ -363,7 +363,7 @@ static void assert_forgery(const Recmap__State *values, recmap_status due) {
     buffer_deinit(&bytes);
 }
 
-static void test_hostile_values(void **unused) {
+static void test_hostile_values_are_refused(void **unused) {
     (void)unused;
     recmap_state_info info = plain_info();
     Recmap__State values = plain_values(&info);
@@ -400,7 +400,7 @@ static void test_hostile_values(void **unused) {
 }
 
 /* Random damage under a checksum that holds: refused, or one of the states that can be. */
-static void test_random_forgeries(void **unused) {
+static void test_random_forgeries_are_refused_or_possible(void **unused) {
     (void)unused;
     struct rng random = {3};
     recmap_state_info info = plain_info();
@@ -439,7 +439,7 @@ static void assert_lacks(const recmap_state *state, const recmap_state_info *exp
     assert_null(strstr(error.message, word));
 }
 
-static void test_differences(void **unused) {
+static void test_differences_are_named(void **unused) {
     (void)unused;
     recmap_state_info info = plain_info(), other = info;
     recmap_state *state = make(&info);
@@ -520,7 +520,7 @@ static recmap_state *load_long(recmap_state_info *info) {
     return state;
 }
 
-static void test_long_descriptions(void **unused) {
+static void test_long_descriptions_are_cut_in_messages(void **unused) {
     (void)unused;
     size_t count = sizeof long_descriptions / sizeof *long_descriptions;
     for (size_t i = 0; i < count; i++) {
@@ -632,7 +632,7 @@ static recmap_status check_continued(const char *theirs, const char *ours, recma
     return status;
 }
 
-static void test_continued(void **unused) {
+static void test_continued_mixtures_are_accepted(void **unused) {
     (void)unused;
     for (size_t i = 0; i < sizeof continuations / sizeof *continuations; i++) {
         const struct continuation *c = &continuations[i];
@@ -677,7 +677,7 @@ static const struct wording {
      "other lengths of records"},
 };
 
-static void test_wordings(void **unused) {
+static void test_differences_are_worded_plainly(void **unused) {
     (void)unused;
     for (size_t i = 0; i < sizeof wordings / sizeof *wordings; i++) {
         recmap_state_info info = plain_info(), here = info;
@@ -732,22 +732,22 @@ static void test_continued_of_mutated_text(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vectors),
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_size),
-        cmocka_unit_test(test_mutated_bytes),
-        cmocka_unit_test(test_mutated_json),
+        cmocka_unit_test(test_states_match_their_vectors),
+        cmocka_unit_test(test_states_survive_a_round_trip),
+        cmocka_unit_test(test_the_largest_numbers_fit),
+        cmocka_unit_test(test_mutated_bytes_are_refused),
+        cmocka_unit_test(test_mutated_json_is_refused_or_the_same),
         cmocka_unit_test(test_json_by_others),
-        cmocka_unit_test(test_json_texts),
-        cmocka_unit_test(test_random_json),
-        cmocka_unit_test(test_hostile_values),
-        cmocka_unit_test(test_random_forgeries),
-        cmocka_unit_test(test_differences),
-        cmocka_unit_test(test_wordings),
-        cmocka_unit_test(test_long_descriptions),
+        cmocka_unit_test(test_texts_in_json_are_escaped),
+        cmocka_unit_test(test_random_damage_of_json_is_refused),
+        cmocka_unit_test(test_hostile_values_are_refused),
+        cmocka_unit_test(test_random_forgeries_are_refused_or_possible),
+        cmocka_unit_test(test_differences_are_named),
+        cmocka_unit_test(test_differences_are_worded_plainly),
+        cmocka_unit_test(test_long_descriptions_are_cut_in_messages),
         cmocka_unit_test(test_two_long_descriptions),
         cmocka_unit_test(test_new_states_are_short),
-        cmocka_unit_test(test_continued),
+        cmocka_unit_test(test_continued_mixtures_are_accepted),
         cmocka_unit_test(test_advice_on_mixtures),
         cmocka_unit_test(test_continued_of_mutated_text),
     };

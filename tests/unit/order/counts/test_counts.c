@@ -54,7 +54,7 @@ static void check_summary(const recmap_counts *counts, const uint64_t *values, s
     assert_memory_equal(counts->digest, digest, DIGEST_SIZE);
 }
 
-static void test_round_trip(void **state) {
+static void test_counts_survive_a_round_trip(void **state) {
     (void)state;
     const size_t sizes[] = {0, 1, 127, 128, 129, 1000, 5000};
     for (int s = 0; s < 7; s++)
@@ -69,7 +69,7 @@ static void test_round_trip(void **state) {
         }
 }
 
-static void test_value_sizes(void **state) {
+static void test_counts_of_each_size_are_read(void **state) {
     (void)state;
     const uint8_t bytes[] = {1, 255, 0};
     const uint16_t halves[] = {1, 65535, 0};
@@ -86,7 +86,7 @@ static void test_value_sizes(void **state) {
 }
 
 /* The widest block: 63 bits, of which some lie across two words. */
-static void test_wide(void **state) {
+static void test_blocks_of_63_bits_are_read(void **state) {
     (void)state;
     const uint64_t values[] = {0, RECMAP_COUNTS_MAX - 5, 1, 3, 1};
     recmap_counts *counts = NULL;
@@ -96,7 +96,7 @@ static void test_wide(void **state) {
     recmap_counts_release(counts);
 }
 
-static void test_bad(void **state) {
+static void test_counts_out_of_range_are_refused(void **state) {
     (void)state;
     const uint64_t large[] = {5, RECMAP_COUNTS_MAX + 1}, many[] = {RECMAP_COUNTS_MAX, 0, 1};
     const int64_t negative[] = {3, 4, -1};
@@ -117,10 +117,10 @@ static void test_bad(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_value_sizes),
-        cmocka_unit_test(test_wide),
-        cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_counts_survive_a_round_trip),
+        cmocka_unit_test(test_counts_of_each_size_are_read),
+        cmocka_unit_test(test_blocks_of_63_bits_are_read),
+        cmocka_unit_test(test_counts_out_of_range_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static void test_even_and_strided_splits(void **state) {
     }
 }
 
-static void test_34_records(void **state) {
+static void test_34_records_are_dealt_as_16_16_2(void **state) {
     (void)state;
     recmap_order *order = sequential(34);
     recmap_deal_options options = options_of(1, 16, RECMAP_LAST_KEEP);
@@ -138,7 +138,7 @@ static void check_whole_epoch(recmap_order *order, uint64_t epoch, recmap_deal_o
     free(seen.times);
 }
 
-static void test_exact_multisets(void **state) {
+static void test_ranks_share_each_epoch_exactly(void **state) {
     (void)state;
     for (uint64_t n = 1; n <= 50; n++) {
         recmap_order *order = NULL;
@@ -214,7 +214,7 @@ static void check_history(uint64_t seed) {
     recmap_order_release(run.order);
 }
 
-static void test_random_histories(void **state) {
+static void test_random_histories_use_each_position_once(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < (is_long() ? 20000 : 1000); seed++) check_history(seed);
 }
@@ -233,7 +233,7 @@ static void check_elastic(uint64_t n, uint32_t world, uint64_t batch, uint64_t s
     recmap_order_release(run.order);
 }
 
-static void test_elastic_worlds(void **state) {
+static void test_worlds_may_change_between_steps(void **state) {
     (void)state;
     check_elastic(1024, 32, 2, 7, 16, 2);
     check_elastic(1024, 32, 2, 7, 16, 3);
@@ -246,7 +246,7 @@ static void test_elastic_worlds(void **state) {
 
 /* ---- Orders that make their own batches. */
 
-static void test_own_batches(void **state) {
+static void test_batches_of_the_order_are_dealt_whole(void **state) {
     (void)state;
     int64_t labels[100];
     for (int i = 0; i < 100; i++) labels[i] = i % 3;
@@ -297,7 +297,7 @@ static void test_start_inside_a_batch(void **state) {
 
 /* ---- Ends and nonsense. */
 
-static void test_ends(void **state) {
+static void test_positions_at_the_end_leave_no_steps(void **state) {
     (void)state;
     recmap_order *order = sequential(10), *empty = sequential(0);
     recmap_deal deal;
@@ -318,7 +318,7 @@ static void test_ends(void **state) {
     recmap_order_release(empty);
 }
 
-static void test_hostile(void **state) {
+static void test_hostile_arguments_are_refused(void **state) {
     (void)state;
     recmap_order *order = sequential(10);
     recmap_deal deal = {.epoch = 77};
@@ -356,14 +356,14 @@ static void test_hostile(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_even_and_strided_splits),
-        cmocka_unit_test(test_34_records),
-        cmocka_unit_test(test_exact_multisets),
-        cmocka_unit_test(test_random_histories),
-        cmocka_unit_test(test_elastic_worlds),
-        cmocka_unit_test(test_own_batches),
+        cmocka_unit_test(test_34_records_are_dealt_as_16_16_2),
+        cmocka_unit_test(test_ranks_share_each_epoch_exactly),
+        cmocka_unit_test(test_random_histories_use_each_position_once),
+        cmocka_unit_test(test_worlds_may_change_between_steps),
+        cmocka_unit_test(test_batches_of_the_order_are_dealt_whole),
         cmocka_unit_test(test_start_inside_a_batch),
-        cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_positions_at_the_end_leave_no_steps),
+        cmocka_unit_test(test_hostile_arguments_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

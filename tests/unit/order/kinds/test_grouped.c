@@ -41,7 +41,7 @@ static void check_grouped(const recmap_order *order, const int64_t *labels, size
     free(next);
 }
 
-static void test_grouped_batches(void **state) {
+static void test_batches_have_one_group(void **state) {
     (void)state;
     for (uint64_t classes = 2; classes < 100; classes = classes * 3 + 1)
         for (uint64_t batch = 1; batch < 100; batch *= 4) {
@@ -84,7 +84,7 @@ static void test_batches_are_shuffled(void **state) {
 /* Lengths that differ by orders of magnitude. Each batch must stay within its budget when padded to
  * its longest record, and all its records must be from one bucket, so that less than half is
  * padding. */
-static void test_token_budgets(void **state) {
+static void test_batches_stay_within_their_budget(void **state) {
     (void)state;
     enum { N = 5000 };
     static const int64_t bounds[] = {16, 32, 64, 128, 256};
@@ -139,7 +139,7 @@ static void check_strata(uint64_t classes, uint64_t batch) {
     free(labels);
 }
 
-static void test_strata(void **state) {
+static void test_batches_have_each_label_in_proportion(void **state) {
     (void)state;
     for (uint64_t classes = 1; classes < 128; classes = classes * 2 + 1)
         for (uint64_t batch = 1; batch < 1000; batch *= 3) check_strata(classes, batch);
@@ -147,10 +147,10 @@ static void test_strata(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_grouped_batches),
+        cmocka_unit_test(test_batches_have_one_group),
         cmocka_unit_test(test_batches_are_shuffled),
-        cmocka_unit_test(test_token_budgets),
-        cmocka_unit_test(test_strata),
+        cmocka_unit_test(test_batches_stay_within_their_budget),
+        cmocka_unit_test(test_batches_have_each_label_in_proportion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

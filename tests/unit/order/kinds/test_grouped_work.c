@@ -59,7 +59,7 @@ static int stop_at_last(void *left) {
     return --*(int *)left <= 0;
 }
 
-static void test_interrupt(void **state) {
+static void test_grouping_asks_the_interrupt(void **state) {
     (void)state;
     enum { CALLS = 10 };
     recmap_order *order = create_order(RECORDS);
@@ -80,7 +80,7 @@ static void test_interrupt(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_work_is_linear),
-        cmocka_unit_test(test_interrupt),
+        cmocka_unit_test(test_grouping_asks_the_interrupt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -195,7 +195,7 @@ static void test_a_source_that_is_never_used(void **state) {
 }
 
 /* The last possible position of a mixture with a change near the limit. */
-static void test_late_change(void **state) {
+static void test_a_change_near_the_limit_is_exact(void **state) {
     (void)state;
     recmap_order *sources[] = {sequential(RECMAP_ORDER_COUNT_MAX / 4), sequential(1000)}, *order;
     const double first[] = {1, 0}, second[] = {0, 1};
@@ -260,7 +260,7 @@ static void test_evens_and_odds(void **state) {
     recmap_order_release(five);
 }
 
-static void test_nested_mixture(void **state) {
+static void test_mixtures_of_mixtures_are_exact(void **state) {
     (void)state;
     const double four_to_one[] = {4, 1}, one_to_one[] = {1, 1};
     recmap_order *inner[] = {sequential(1000), sequential(1000)};
@@ -313,10 +313,10 @@ int main(void) {
         cmocka_unit_test(test_mixtures_in_exact_shares),
         cmocka_unit_test(test_weights_that_change),
         cmocka_unit_test(test_a_source_that_is_never_used),
-        cmocka_unit_test(test_late_change),
+        cmocka_unit_test(test_a_change_near_the_limit_is_exact),
         cmocka_unit_test(test_29_to_71),
         cmocka_unit_test(test_evens_and_odds),
-        cmocka_unit_test(test_nested_mixture),
+        cmocka_unit_test(test_mixtures_of_mixtures_are_exact),
         cmocka_unit_test(test_positions_in_mixtures),
         cmocka_unit_test(test_positions_in_nested_mixtures),
     };

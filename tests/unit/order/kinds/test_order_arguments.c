@@ -16,7 +16,7 @@
 
 /* Counts above the limits, and zeros where at least one is needed, for each kind of order. Labels
  * are not read if there are too many, so NULL is enough. */
-static void test_hostile_counts(void **state) {
+static void test_counts_out_of_range_are_refused(void **state) {
     (void)state;
     const uint64_t large = RECMAP_ORDER_COUNT_MAX + 1;
     recmap_order *order = NULL;
@@ -39,7 +39,7 @@ static void test_hostile_counts(void **state) {
 }
 
 /* The largest orders work. */
-static void test_largest(void **state) {
+static void test_the_largest_orders_work(void **state) {
     (void)state;
     const uint64_t max = RECMAP_ORDER_COUNT_MAX;
     recmap_order *orders[] = {sequential(max),
@@ -66,7 +66,7 @@ static void test_largest(void **state) {
 
 /* Weights that are not numbers, negative, infinite or all zero, and mixtures that are empty, of too
  * many records or too uneven. The message names the first offender. */
-static void test_hostile_weights(void **state) {
+static void test_impossible_weights_are_refused(void **state) {
     (void)state;
     const double bad[] = {NAN, -1, INFINITY, -INFINITY, -5e-324};
     recmap_order *order = NULL, *sources[] = {shuffled(3, 1), shuffled(0, 1), shuffled(4, 1)};
@@ -106,7 +106,7 @@ static void test_hostile_weights(void **state) {
     assert_null(order);
 }
 
-static void test_hostile_changes(void **state) {
+static void test_impossible_changes_are_refused(void **state) {
     (void)state;
     recmap_order *order = NULL, *sources[] = {shuffled(3, 1), shuffled(4, 1)};
     const double ones[] = {1, 1}, left[] = {1, 0}, zeros[] = {0, 0}, bad[] = {1, NAN};
@@ -258,7 +258,7 @@ static void test_nested_mixtures_on_a_small_stack(void **state) {
 
 /* Bounds that do not ascend, lengths that are negative or above the budget, and sizes that
  * contradict each other. Labels at both ends of int64 are fine, and form groups like others. */
-static void test_hostile_groups(void **state) {
+static void test_impossible_groups_are_refused(void **state) {
     (void)state;
     const int64_t lengths[] = {5, -1, 7}, fine[] = {5, 1, 7}, bounds[] = {3, 3}, down[] = {3, 2};
     recmap_order *order = NULL;
@@ -287,7 +287,7 @@ static void test_hostile_groups(void **state) {
 
 /* Ranges that leave [0, 2^62) in either direction, also by overflow, and lists and masks whose
  * length or numbers do not fit. The last range that fits is accepted. */
-static void test_hostile_views(void **state) {
+static void test_impossible_views_are_refused(void **state) {
     (void)state;
     const uint64_t max = RECMAP_ORDER_COUNT_MAX, list[] = {1, max, 3};
     const uint8_t mask[] = {1, 0, 1, 0};
@@ -319,7 +319,7 @@ static void test_hostile_views(void **state) {
 
 /* Positions, records, batches and epochs that are out of range. Outputs must be left alone then,
  * which the value 77 shows. */
-static void test_hostile_positions(void **state) {
+static void test_positions_out_of_range_are_refused(void **state) {
     (void)state;
     recmap_order *order = shuffled(300, 1), *draws = NULL, *groups = grouped(30, 3, 4, 1);
     const uint64_t positions[] = {0, 300}, far = UINT64_MAX;
@@ -361,7 +361,7 @@ static void test_hostile_positions(void **state) {
 
 /* Orders of no records: nothing is at any position, nothing can be found, and a run of zero
  * positions succeeds. */
-static void test_empty(void **state) {
+static void test_empty_orders_have_no_positions(void **state) {
     (void)state;
     recmap_order *orders[] = {sequential(0),
                               shuffled(0, 1),
@@ -391,18 +391,18 @@ static void test_empty(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hostile_counts),
-        cmocka_unit_test(test_largest),
-        cmocka_unit_test(test_hostile_weights),
-        cmocka_unit_test(test_hostile_changes),
+        cmocka_unit_test(test_counts_out_of_range_are_refused),
+        cmocka_unit_test(test_the_largest_orders_work),
+        cmocka_unit_test(test_impossible_weights_are_refused),
+        cmocka_unit_test(test_impossible_changes_are_refused),
         cmocka_unit_test(test_too_precise_changes),
-        cmocka_unit_test(test_hostile_groups),
+        cmocka_unit_test(test_impossible_groups_are_refused),
         cmocka_unit_test(test_nesting_has_a_limit),
         cmocka_unit_test(test_descriptions_have_a_limit),
         cmocka_unit_test(test_nested_mixtures_on_a_small_stack),
-        cmocka_unit_test(test_hostile_views),
-        cmocka_unit_test(test_hostile_positions),
-        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_impossible_views_are_refused),
+        cmocka_unit_test(test_positions_out_of_range_are_refused),
+        cmocka_unit_test(test_empty_orders_have_no_positions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

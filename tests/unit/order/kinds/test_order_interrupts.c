@@ -156,34 +156,34 @@ static int stop(void **state) {
 }
 
 /* Distinct labels are sorted: about 20 comparisons each. */
-static void test_grouped(void **state) {
+static void test_grouping_asks_the_interrupt(void **state) {
     check_call(create_grouped, *state, 115);
 }
 
-static void test_stratified(void **state) {
+static void test_stratifying_asks_the_interrupt(void **state) {
     check_call(create_stratified, *state, 166);
 }
 
-static void test_bucketed(void **state) {
+static void test_bucketing_asks_the_interrupt(void **state) {
     check_call(create_bucketed, *state, 30);
 }
 
-static void test_weighted(void **state) {
+static void test_weighting_asks_the_interrupt(void **state) {
     check_call(create_weighted, *state, 44);
 }
 
 /* So few documents are packed by the calling thread alone, which makes the questions predictable.
  */
-static void test_packed(void **state) {
+static void test_packing_asks_the_interrupt(void **state) {
     check_call(create_packed, *state, 1);
 }
 
-static void test_windows(void **state) {
+static void test_making_windows_asks_the_interrupt(void **state) {
     check_call(create_windows, *state, 2);
 }
 
 /* Hashing counts as a quarter of its bytes. */
-static void test_view(void **state) {
+static void test_creating_a_view_asks_the_interrupt(void **state) {
     check_call(create_view, *state, 4 * RECORDS * 8 / 4 / (256 << 10));
 }
 
@@ -192,17 +192,21 @@ static void test_counts(void **state) {
     check_call(create_counts, *state, 3 * RECORDS * 8 / (256 << 10));
 }
 
-static void test_pieces(void **state) {
+static void test_listing_pieces_asks_the_interrupt(void **state) {
     check_call(list_pieces, *state, ROWS * 256 / (256 << 10));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_grouped),  cmocka_unit_test(test_stratified),
-        cmocka_unit_test(test_bucketed), cmocka_unit_test(test_weighted),
-        cmocka_unit_test(test_packed),   cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_pieces),   cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_view),
+        cmocka_unit_test(test_grouping_asks_the_interrupt),
+        cmocka_unit_test(test_stratifying_asks_the_interrupt),
+        cmocka_unit_test(test_bucketing_asks_the_interrupt),
+        cmocka_unit_test(test_weighting_asks_the_interrupt),
+        cmocka_unit_test(test_packing_asks_the_interrupt),
+        cmocka_unit_test(test_making_windows_asks_the_interrupt),
+        cmocka_unit_test(test_listing_pieces_asks_the_interrupt),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_creating_a_view_asks_the_interrupt),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

@@ -51,7 +51,7 @@ static void check_shared(recmap_order *order) {
     recmap_order_release(order);
 }
 
-static void test_shared_orders(void **state) {
+static void test_threads_share_orders(void **state) {
     (void)state;
     int64_t labels[N];
     for (uint64_t i = 0; i < N; i++) labels[i] = (int64_t)random_below(random_word(1, i), 9);
@@ -69,6 +69,6 @@ static void test_shared_orders(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shared_orders)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_threads_share_orders)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

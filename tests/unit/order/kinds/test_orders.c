@@ -32,7 +32,7 @@ static void test_each_record_once(void **state) {
     }
 }
 
-static void test_400_records(void **state) {
+static void test_400_records_are_shuffled_by_seed_and_epoch(void **state) {
     (void)state;
     recmap_order *order = shuffled(400, 42), *same = shuffled(400, 42), *other = shuffled(400, 43);
     uint64_t *a = whole_epoch(order, 0), *b = whole_epoch(order, 1), *c = whole_epoch(same, 0);
@@ -96,7 +96,7 @@ static void check_windows(uint64_t n, uint64_t block, uint64_t window) {
     recmap_order_release(order);
 }
 
-static void test_windows(void **state) {
+static void test_windows_bound_distances(void **state) {
     (void)state;
     static const uint64_t cases[][3] = {{400, 10, 1}, {400, 1, 10},  {30, 10, 1}, {30, 4, 1},
                                         {25, 10, 1},  {25, 10, 2},   {25, 1, 10}, {1000, 7, 13},
@@ -137,7 +137,7 @@ static void check_draws(recmap_order *order, const double *weights, size_t n) {
 
 /* Draws from equal and from rising weights, and from weights that are mostly zero: the frequencies
  * must match the weights, and a weight of zero is never drawn. */
-static void test_draws(void **state) {
+static void test_draws_follow_the_weights(void **state) {
     (void)state;
     enum { DRAWS = 40000 };
     double even[41], slope[41], with_zeros[] = {0, 1, 0, 0, 2, 3, 0}, one[] = {0, 0, 1};
@@ -238,7 +238,7 @@ static void test_views_compose(void **state) {
 }
 
 /* A view's epoch is the base's with numbers replaced. */
-static void test_views(void **state) {
+static void test_views_replace_numbers(void **state) {
     (void)state;
     recmap_order *base = shuffled(50, 1), *range = NULL, *down = NULL, *mask = NULL;
     uint8_t bytes[200];
@@ -279,7 +279,7 @@ static void test_views(void **state) {
     recmap_order_release(base);
 }
 
-static void test_repeated_numbers(void **state) {
+static void test_repeated_numbers_have_no_one_position(void **state) {
     (void)state;
     const uint64_t list[] = {7, 3, 7, 9};
     recmap_order *base = shuffled(4, 1), *order = NULL;
@@ -314,7 +314,7 @@ static recmap_order *weighted(double first) {
 
 /* A state refuses another order by its description. So orders that differ in any parameter must
  * have different descriptions, and equal ones equal descriptions. */
-static void test_descriptions(void **state) {
+static void test_different_orders_have_different_descriptions(void **state) {
     (void)state;
     recmap_order *order = shuffled((uint64_t)1 << 62, UINT64_MAX);
     char *text = describe(order);
@@ -340,15 +340,15 @@ static void test_descriptions(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_record_once),
-        cmocka_unit_test(test_400_records),
+        cmocka_unit_test(test_400_records_are_shuffled_by_seed_and_epoch),
         cmocka_unit_test(test_kept_groups_and_others),
-        cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_draws),
+        cmocka_unit_test(test_windows_bound_distances),
+        cmocka_unit_test(test_draws_follow_the_weights),
         cmocka_unit_test(test_alias_tables_are_exact),
         cmocka_unit_test(test_views_compose),
-        cmocka_unit_test(test_views),
-        cmocka_unit_test(test_repeated_numbers),
-        cmocka_unit_test(test_descriptions),
+        cmocka_unit_test(test_views_replace_numbers),
+        cmocka_unit_test(test_repeated_numbers_have_no_one_position),
+        cmocka_unit_test(test_different_orders_have_different_descriptions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

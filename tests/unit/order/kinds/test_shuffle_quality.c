@@ -80,7 +80,7 @@ static void check_pairs(uint64_t n, uint64_t seed, size_t count) {
     free(p);
 }
 
-static void test_lags(void **state) {
+static void test_lags_look_random(void **state) {
     (void)state;
     static const uint64_t sizes[] = {65536,     1000000,    30000000,    60000000,
                                      67108866,  100000000,  200000000,   268435456,
@@ -232,7 +232,7 @@ static void check_cycles(uint64_t n, unsigned keys) {
                      z[1], z[2]);
 }
 
-static void test_cycles(void **state) {
+static void test_cycles_look_random(void **state) {
     (void)state;
     static const uint64_t sizes[] = {5, 16, 100, 255, 256, 257, 300, 511, 512, 513, 1000, 4097};
     for (size_t i = 0; i < COUNT(sizes); i++) check_cycles(sizes[i], is_long() ? 4000 : 400);
@@ -254,7 +254,7 @@ static size_t rank_of(const uint64_t *p, size_t n) {
 
 /* For 2 to 6 records, counts how often each of the n! orders occurs, over seeds and over epochs.
  * All must be equally frequent. */
-static void test_tiny(void **state) {
+static void test_tiny_permutations_are_equally_frequent(void **state) {
     (void)state;
     enum { ORDERS_MAX = 720 };
     size_t orders = 1;
@@ -276,7 +276,7 @@ static void test_tiny(void **state) {
 }
 
 /* Where each of n records goes, over many keys: every place alike. */
-static void test_places(void **state) {
+static void test_every_place_is_equally_frequent(void **state) {
     (void)state;
     static const uint64_t sizes[] = {7, 16, 100, 256, 257, 300};
     const uint64_t seeds = is_long() ? 200000 : 20000;
@@ -315,7 +315,7 @@ static void check_chosen_pairs(uint64_t n, uint64_t apart, uint64_t keys) {
     if (bins[0] || z > 5) fail_msg("n = %llu: pairs %llu apart: z = %.1f", (ull)n, (ull)apart, z);
 }
 
-static void test_chosen_pairs(void **state) {
+static void test_chosen_pairs_are_independent(void **state) {
     (void)state;
     static const uint64_t sizes[] = {12, 20, 50, 100, 257, 300, 400, 512, 513, 600};
     for (size_t i = 0; i < COUNT(sizes); i++) {
@@ -343,7 +343,7 @@ static void check_unrelated(const struct permutation *permutation, const struct 
     assert_true(same < 12);
 }
 
-static void test_neighbouring_keys(void **state) {
+static void test_neighbouring_keys_are_independent(void **state) {
     (void)state;
     static const uint64_t keys[][4] = {
         /* seed, epoch, stream, more records */
@@ -363,7 +363,7 @@ static void test_neighbouring_keys(void **state) {
 
 /* ---- P3, P4: records sorted by class, as a user would notice. */
 
-static void test_close_neighbours(void **state) {
+static void test_neighbours_are_rarely_close(void **state) {
     (void)state;
     const uint64_t n = (uint64_t)1 << 24;
     const size_t count = is_long() ? n : n / 8;
@@ -410,15 +410,15 @@ static void test_classes_in_batches(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lags),
+        cmocka_unit_test(test_lags_look_random),
         cmocka_unit_test(test_lags_at_every_width),
         cmocka_unit_test(test_affine_at_every_width),
-        cmocka_unit_test(test_cycles),
-        cmocka_unit_test(test_tiny),
-        cmocka_unit_test(test_places),
-        cmocka_unit_test(test_chosen_pairs),
-        cmocka_unit_test(test_neighbouring_keys),
-        cmocka_unit_test(test_close_neighbours),
+        cmocka_unit_test(test_cycles_look_random),
+        cmocka_unit_test(test_tiny_permutations_are_equally_frequent),
+        cmocka_unit_test(test_every_place_is_equally_frequent),
+        cmocka_unit_test(test_chosen_pairs_are_independent),
+        cmocka_unit_test(test_neighbouring_keys_are_independent),
+        cmocka_unit_test(test_neighbours_are_rarely_close),
         cmocka_unit_test(test_classes_in_batches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,7 +38,7 @@ static void check_permutation(const struct vector_case *vector) {
     free(actual);
 }
 
-static void test_permutation(void **state) {
+static void test_permutations_match_their_vectors(void **state) {
     (void)state;
     struct vector_file file = vectors_load("order-permutation.txt");
     for (int path = 0; path < PERMUTATION_PATH_COUNT; path++) {
@@ -49,7 +49,7 @@ static void test_permutation(void **state) {
     vectors_deinit(&file);
 }
 
-static void test_below(void **state) {
+static void test_bounded_numbers_match_their_vectors(void **state) {
     (void)state;
     struct vector_file file = vectors_load("order-below.txt");
     for (size_t i = 0; i < file.count; i++) {
@@ -79,7 +79,7 @@ static size_t read_weights(double weights[WEIGHTS_MAX], const struct vector_case
 }
 
 /* From weights to whole numbers to shares per period, as the vectors specify. */
-static void test_shares(void **state) {
+static void test_shares_match_their_vectors(void **state) {
     (void)state;
     struct vector_file file = vectors_load("order-shares.txt");
     for (size_t i = 0; i < file.count; i++) {
@@ -258,7 +258,7 @@ static void check_digest(const struct vector_case *vector, const recmap_order *o
     recmap_text_deinit(&text);
 }
 
-static void test_kinds(void **state) {
+static void test_orders_match_their_vectors(void **state) {
     (void)state;
     struct vector_file file = vectors_load("order-kinds.txt");
     for (size_t i = 0; i < file.count; i++) {
@@ -284,7 +284,7 @@ static void check_description(const struct vector_case *vector, const recmap_ord
     recmap_text_deinit(&text);
 }
 
-static void test_blends(void **state) {
+static void test_blends_match_their_vectors(void **state) {
     (void)state;
     struct vector_file file = vectors_load("order-blends.txt");
     for (size_t i = 0; i < file.count; i++) {
@@ -321,7 +321,7 @@ static void check_step(const struct vector_case *vector, const recmap_deal *deal
     free(expected);
 }
 
-static void test_deal(void **state) {
+static void test_dealing_matches_its_vectors(void **state) {
     (void)state;
     struct vector_file file = vectors_load("order-deal.txt");
     for (size_t i = 0; i < file.count; i++) {
@@ -344,9 +344,12 @@ static void test_deal(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_permutation), cmocka_unit_test(test_below),
-        cmocka_unit_test(test_shares),      cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_blends),      cmocka_unit_test(test_deal),
+        cmocka_unit_test(test_permutations_match_their_vectors),
+        cmocka_unit_test(test_bounded_numbers_match_their_vectors),
+        cmocka_unit_test(test_shares_match_their_vectors),
+        cmocka_unit_test(test_orders_match_their_vectors),
+        cmocka_unit_test(test_blends_match_their_vectors),
+        cmocka_unit_test(test_dealing_matches_its_vectors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

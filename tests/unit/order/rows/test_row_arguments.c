@@ -16,7 +16,7 @@ static recmap_counts *three(void) {
 }
 
 /* Each option out of range by itself, with the message that names it. */
-static void test_chunked(void **state) {
+static void test_chunked_options_out_of_range_are_refused(void **state) {
     (void)state;
     recmap_counts *counts = three();
     recmap_order *order = NULL;
@@ -45,7 +45,7 @@ static void test_chunked(void **state) {
 }
 
 /* Each option out of range by itself, with the message that names it. */
-static void test_packed(void **state) {
+static void test_packed_options_out_of_range_are_refused(void **state) {
     (void)state;
     recmap_counts *counts = three();
     recmap_order *order = NULL;
@@ -70,7 +70,7 @@ static void test_packed(void **state) {
 }
 
 /* Each option out of range by itself, with the message that names it. */
-static void test_windows(void **state) {
+static void test_window_options_out_of_range_are_refused(void **state) {
     (void)state;
     recmap_counts *counts = three();
     recmap_order *order = NULL;
@@ -95,7 +95,7 @@ static void test_windows(void **state) {
 }
 
 /* More elements than fit, by what is added to each document or record. */
-static void test_too_many(void **state) {
+static void test_too_many_elements_are_refused(void **state) {
     (void)state;
     const uint64_t values[] = {RECMAP_COUNTS_MAX - 2, 1};
     recmap_counts *counts = make_counts(values, 2);
@@ -145,7 +145,7 @@ static void check_empty(recmap_order *order) {
 
 /* Without elements there are no rows, whether there are no records, records of length zero, or too
  * few elements for one row where the rest is dropped. */
-static void test_empty(void **state) {
+static void test_without_elements_there_are_no_rows(void **state) {
     (void)state;
     const uint64_t none[] = {0, 0, 0};
     recmap_chunked_options chunks = RECMAP_CHUNKED_OPTIONS_INIT;
@@ -167,7 +167,7 @@ static void test_empty(void **state) {
 }
 
 /* Rows of one element, and of 2^40. */
-static void test_sizes(void **state) {
+static void test_rows_of_extreme_sizes_work(void **state) {
     (void)state;
     const uint64_t sizes[] = {1, (uint64_t)1 << 31, RECMAP_ROW_SIZE_MAX};
     for (int i = 0; i < 3; i++) {
@@ -186,7 +186,7 @@ static void test_sizes(void **state) {
 
 /* Orders of records have no pieces, and a mixture refuses sources of both kinds or with rows of
  * different widths. */
-static void test_not_rows(void **state) {
+static void test_orders_of_records_have_no_pieces(void **state) {
     (void)state;
     recmap_pieces pieces = RECMAP_PIECES_INIT;
     recmap_order *plain = NULL, *rows = NULL, *wide = NULL, *mixture = NULL;
@@ -271,7 +271,7 @@ static void check_changed(recmap_order *order, struct changing_counts *counts, u
 
 /* Rows of each kind from counts that change after the order was created, to smaller and to larger
  * values. */
-static void test_changed(void **state) {
+static void test_changed_counts_are_detected(void **state) {
     (void)state;
     const uint64_t values[] = {0, 1, 7, UINT64_MAX};
     for (int i = 0; i < 4; i++) {
@@ -297,10 +297,14 @@ static void test_changed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chunked),  cmocka_unit_test(test_packed),
-        cmocka_unit_test(test_windows),  cmocka_unit_test(test_too_many),
-        cmocka_unit_test(test_empty),    cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_not_rows), cmocka_unit_test(test_changed),
+        cmocka_unit_test(test_chunked_options_out_of_range_are_refused),
+        cmocka_unit_test(test_packed_options_out_of_range_are_refused),
+        cmocka_unit_test(test_window_options_out_of_range_are_refused),
+        cmocka_unit_test(test_too_many_elements_are_refused),
+        cmocka_unit_test(test_without_elements_there_are_no_rows),
+        cmocka_unit_test(test_rows_of_extreme_sizes_work),
+        cmocka_unit_test(test_orders_of_records_have_no_pieces),
+        cmocka_unit_test(test_changed_counts_are_detected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

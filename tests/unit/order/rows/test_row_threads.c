@@ -102,7 +102,7 @@ static void make_orders(recmap_order *orders[4]) {
     free(values);
 }
 
-static void test_shared(void **state) {
+static void test_threads_share_row_orders(void **state) {
     (void)state;
     recmap_order *orders[4];
     make_orders(orders);
@@ -151,7 +151,7 @@ static void check_fork(recmap_order *order) {
     shared_deinit(&shared);
 }
 
-static void test_fork(void **state) {
+static void test_a_forked_child_computes_rows(void **state) {
     (void)state;
     if (is_emulated(__func__, "a fork may hang while other threads run")) skip();
     /* The child starts threads while the parent may have been starting some: the sanitizers' own
@@ -164,6 +164,7 @@ static void test_fork(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shared), cmocka_unit_test(test_fork)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_threads_share_row_orders),
+                                       cmocka_unit_test(test_a_forked_child_computes_rows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,7 +118,7 @@ static void check_case(const struct vector_case *vector) {
     recmap_order_release(order);
 }
 
-static void test_vectors(void **state) {
+static void test_rows_match_their_vectors(void **state) {
     (void)state;
     struct vector_file file = vectors_load("rows.txt");
     for (size_t i = 0; i < file.count; i++) check_case(vectors_at(&file, i));
@@ -129,13 +129,13 @@ static void test_vectors(void **state) {
 static void test_vectors_of_scattered_tables(void **state) {
     stream_force_scatter_min(1);
     stream_force_block_shift(STREAM_BLOCK_SHIFT_MAX);
-    test_vectors(state);
+    test_rows_match_their_vectors(state);
     stream_force_scatter_min(0);
     stream_force_block_shift(0);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_vectors),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows_match_their_vectors),
                                        cmocka_unit_test(test_vectors_of_scattered_tables)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -136,7 +136,7 @@ static void check_chunked(const struct sample *sample, const recmap_chunked_opti
     recmap_pieces_deinit(&pieces);
 }
 
-static void test_chunked(void **state) {
+static void test_chunked_rows_equal_a_plain_model(void **state) {
     (void)state;
     for (size_t i = 0; i < rounds(); i++) {
         struct sample sample = make_sample();
@@ -248,7 +248,7 @@ static void check_packed(const struct sample *sample, const recmap_packed_option
     recmap_pieces_deinit(&pieces);
 }
 
-static void test_packed(void **state) {
+static void test_packed_rows_equal_a_plain_model(void **state) {
     (void)state;
     for (size_t i = 0; i < rounds(); i++) {
         struct sample sample = make_sample();
@@ -262,7 +262,7 @@ static void test_packed(void **state) {
 }
 
 /* The rows of an epoch have the same contents in every epoch. */
-static void test_packed_epochs(void **state) {
+static void test_packed_rows_are_the_same_in_every_epoch(void **state) {
     (void)state;
     struct sample sample = {make_values(5000, 300, 5, 8), 5000};
     recmap_packed_options options = RECMAP_PACKED_OPTIONS_INIT;
@@ -332,7 +332,7 @@ static void check_windows(const struct sample *sample, const recmap_windows_opti
     recmap_pieces_deinit(&pieces);
 }
 
-static void test_windows(void **state) {
+static void test_windows_equal_a_plain_model(void **state) {
     (void)state;
     for (size_t i = 0; i < rounds(); i++) {
         struct sample sample = make_sample();
@@ -393,7 +393,7 @@ static void check_mixture(const recmap_order *mixture, recmap_order **sources, s
     recmap_pieces_deinit(&all);
 }
 
-static void test_mixtures(void **state) {
+static void test_mixtures_of_rows_equal_a_plain_model(void **state) {
     (void)state;
     for (size_t i = 0; i < rounds() / 3; i++) {
         uint64_t width = 1 + draw(40);
@@ -443,7 +443,7 @@ static void check_view(recmap_order *base, recmap_order *view, const uint64_t *r
     recmap_order_release(view);
 }
 
-static void test_views(void **state) {
+static void test_views_of_rows_equal_a_plain_model(void **state) {
     (void)state;
     for (size_t round = 0; round < 30; round++) {
         recmap_order *base = random_order(1 + draw(40)), *view = NULL;
@@ -464,7 +464,7 @@ static void test_views(void **state) {
 }
 
 /* Ranks of changing worlds, stopped after random numbers of steps, get every position once. */
-static void test_elastic(void **state) {
+static void test_changing_worlds_use_each_row_once(void **state) {
     (void)state;
     for (size_t round = 0; round < rounds(); round++) {
         recmap_order *order = random_order(1 + draw(40));
@@ -494,11 +494,15 @@ static void test_elastic(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chunked),        cmocka_unit_test(test_chunked_on_threads),
-        cmocka_unit_test(test_packed),         cmocka_unit_test(test_packed_epochs),
-        cmocka_unit_test(test_windows),        cmocka_unit_test(test_mixtures),
-        cmocka_unit_test(test_mixture_of_one), cmocka_unit_test(test_views),
-        cmocka_unit_test(test_elastic),
+        cmocka_unit_test(test_chunked_rows_equal_a_plain_model),
+        cmocka_unit_test(test_chunked_on_threads),
+        cmocka_unit_test(test_packed_rows_equal_a_plain_model),
+        cmocka_unit_test(test_packed_rows_are_the_same_in_every_epoch),
+        cmocka_unit_test(test_windows_equal_a_plain_model),
+        cmocka_unit_test(test_mixtures_of_rows_equal_a_plain_model),
+        cmocka_unit_test(test_mixture_of_one),
+        cmocka_unit_test(test_views_of_rows_equal_a_plain_model),
+        cmocka_unit_test(test_changing_worlds_use_each_row_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,7 +120,7 @@ static recmap_status run(struct parsing *parsing, const char *const *texts, size
                                &parsing->error);
 }
 
-static void test_columns(void **state) {
+static void test_custom_parsers_fill_columns(void **state) {
     struct parsing *parsing = *state;
     /* The second sets things again: the last counts. The third leaves out what may be. */
     const char *const texts[] = {"iAsBw2p2", "iBiCw1w2p1p2", "iDxx", "iEw0p0"};
@@ -273,7 +273,7 @@ static void test_what_cannot_be_asked_for(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_columns, begin, end),
+        cmocka_unit_test_setup_teardown(test_custom_parsers_fill_columns, begin, end),
         cmocka_unit_test_setup_teardown(test_what_is_set_wrongly, begin, end),
         cmocka_unit_test_setup_teardown(test_bytes_from_anywhere, begin, end),
         cmocka_unit_test_setup_teardown(test_failures_are_collected, begin, end),

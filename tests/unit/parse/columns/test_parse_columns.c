@@ -237,7 +237,7 @@ static void test_partitions_that_do_not_cut(void **state) {
 }
 
 /* Rows that are empty at the end of row_ids cannot be told; those between can. */
-static void test_rows_between(void **state) {
+static void test_empty_rows_between_others_are_kept(void **state) {
     (void)state;
     const recmap_feature features[] = {
         RAGGED_OF("r", "v", I64, {RECMAP_PARTITION_UNIFORM, NULL, 2},
@@ -256,7 +256,7 @@ static void test_rows_between(void **state) {
 }
 
 /* Duplicates stay in the order in which they come. */
-static void test_sparse_order(void **state) {
+static void test_sparse_duplicates_keep_their_order(void **state) {
     (void)state;
     recmap_feature features[] = {{.name = "s",
                                   .key = "v",
@@ -330,7 +330,7 @@ static void test_sparse_order_of_many(void **state) {
 }
 
 /* Raw bytes in fixed-length, variable-length and sequence columns of different element types. */
-static void test_raw(void **state) {
+static void test_raw_bytes_become_elements(void **state) {
     (void)state;
     const recmap_feature features[] = {
         {.name = "fixed",
@@ -385,7 +385,7 @@ static void test_lists_in_pieces(void **state) {
 }
 
 /* Rows in numbers, so that what holds their offsets grows on the way. */
-static void test_many_rows(void **state) {
+static void test_offsets_of_many_rows_grow(void **state) {
     (void)state;
     enum { RECORDS = 40, LIMIT = 500 };
     const recmap_feature features[] = {RAGGED_OF("r", "v", I64, {RECMAP_PARTITION_UNIFORM, NULL, 2},
@@ -430,7 +430,7 @@ static void count_release(void *owner) {
     ++*(int *)owner;
 }
 
-static void test_owner(void **state) {
+static void test_exports_hold_their_owner(void **state) {
     (void)state;
     int owners[4] = {0};
     const recmap_feature features[] = {{.name = "a", .kind = VAR, .element = I64}};
@@ -456,7 +456,7 @@ static void test_owner(void **state) {
 }
 
 /* One pair of columns for parsers in turn; a parser may end before its columns do. */
-static void test_many_parsers(void **state) {
+static void test_parsers_can_share_columns(void **state) {
     (void)state;
     const recmap_feature features[] = {{.name = "a", .kind = VAR, .element = I64}};
     recmap_parser *others[3];
@@ -481,7 +481,7 @@ static void test_many_parsers(void **state) {
 }
 
 /* What docs/reference/features.md draws. */
-static void test_documented(void **state) {
+static void test_examples_of_the_documentation_hold(void **state) {
     (void)state;
     const recmap_feature features[] = {
         {.name = "words", .kind = VAR, .element = I64},
@@ -514,7 +514,7 @@ static void test_documented(void **state) {
         assert_memory_equal(v->offsets[i], expected[i], (i < 2 ? 3 : 5) * sizeof(int64_t));
 }
 
-static void test_nothing_asked(void **state) {
+static void test_a_parser_without_features_reads_nothing(void **state) {
     (void)state;
     parsing.error = (recmap_error)RECMAP_ERROR_INIT;
     assert_int_equal(recmap_parser_create(&parsing.parser, NULL, 0, NULL), RECMAP_OK);
@@ -535,16 +535,16 @@ int main(void) {
         TEST(test_all_rows_fail),
         TEST(test_damage_is_collected),
         TEST(test_partitions_that_do_not_cut),
-        TEST(test_rows_between),
-        TEST(test_sparse_order),
+        TEST(test_empty_rows_between_others_are_kept),
+        TEST(test_sparse_duplicates_keep_their_order),
         TEST(test_sparse_order_of_many),
-        TEST(test_raw),
+        TEST(test_raw_bytes_become_elements),
         TEST(test_lists_in_pieces),
-        TEST(test_many_rows),
-        TEST(test_owner),
-        TEST(test_many_parsers),
-        TEST(test_documented),
-        TEST(test_nothing_asked),
+        TEST(test_offsets_of_many_rows_grow),
+        TEST(test_exports_hold_their_owner),
+        TEST(test_parsers_can_share_columns),
+        TEST(test_examples_of_the_documentation_hold),
+        TEST(test_a_parser_without_features_reads_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

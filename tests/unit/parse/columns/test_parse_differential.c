@@ -52,7 +52,7 @@ static void check_hex(struct parse_tally *tally, const char *hex) {
     check_both(tally, message.data, message.size, 0);
 }
 
-static void test_own_cases(void **state) {
+static void test_own_cases_agree_with_protobuf(void **state) {
     (void)state;
     struct parse_tally tally = {0, 0, 0};
     for (size_t i = 0; i < sizeof wire_cases / sizeof *wire_cases; i++)
@@ -61,7 +61,7 @@ static void test_own_cases(void **state) {
 }
 
 /* The hex is the second column; the first line names the columns. */
-static void test_given_cases(void **state) {
+static void test_given_cases_agree_with_protobuf(void **state) {
     (void)state;
     size_t size;
     struct parse_tally tally = {0, 0, 0};
@@ -86,7 +86,7 @@ static void check_file(struct parse_tally *tally, struct record_file *file) {
     record_file_close(file);
 }
 
-static void test_digits(void **state) {
+static void test_digits_agree_with_protobuf(void **state) {
     (void)state;
     struct record_file file;
     struct parse_tally tally = {0, 0, 0};
@@ -119,7 +119,7 @@ static void visit_whole(void *context, struct record_file *file) {
     check_file(context, file);
 }
 
-static void test_real_files(void **state) {
+static void test_real_files_agree_with_protobuf(void **state) {
     (void)state;
     struct parse_tally tally = {0, 0, 0};
     if (!visit_files(visit_whole, &tally)) {
@@ -146,7 +146,7 @@ static void check_random(const struct oddness *odd, uint64_t seed, unsigned dama
     }
 }
 
-static void test_random_examples(void **state) {
+static void test_random_examples_agree_with_protobuf(void **state) {
     (void)state;
     static const struct oddness none = {0, 0, 0, 0}, odd = {20, 5, 100, 5};
     struct parse_tally tally = {0, 0, 0};
@@ -157,7 +157,7 @@ static void test_random_examples(void **state) {
     assert_true(tally.refused > rounds() / 50);
 }
 
-static void test_damaged_examples(void **state) {
+static void test_damaged_examples_agree_with_protobuf(void **state) {
     (void)state;
     static const struct oddness odd = {10, 2, 50, 0};
     struct parse_tally tally = {0, 0, 0};
@@ -167,7 +167,7 @@ static void test_damaged_examples(void **state) {
 }
 
 /* Lists of more values than are converted at once, of mixed lengths. */
-static void test_long_lists(void **state) {
+static void test_long_lists_agree_with_protobuf(void **state) {
     (void)state;
     static struct message features, example;
     int64_t values[2000];
@@ -213,7 +213,7 @@ static void check_mutations(struct parse_tally *tally, const uint8_t *data, size
     free(changed);
 }
 
-static void test_mutated_digits(void **state) {
+static void test_mutated_digits_agree_with_protobuf(void **state) {
     (void)state;
     struct parse_tally tally = {0, 0, 0};
     for (unsigned shard = 0; shard < 4; shard++) {
@@ -456,14 +456,14 @@ static void test_each_way_of_varints(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_own_cases),
-        cmocka_unit_test(test_given_cases),
-        cmocka_unit_test(test_digits),
-        cmocka_unit_test(test_real_files),
-        cmocka_unit_test(test_random_examples),
-        cmocka_unit_test(test_damaged_examples),
-        cmocka_unit_test(test_long_lists),
-        cmocka_unit_test(test_mutated_digits),
+        cmocka_unit_test(test_own_cases_agree_with_protobuf),
+        cmocka_unit_test(test_given_cases_agree_with_protobuf),
+        cmocka_unit_test(test_digits_agree_with_protobuf),
+        cmocka_unit_test(test_real_files_agree_with_protobuf),
+        cmocka_unit_test(test_random_examples_agree_with_protobuf),
+        cmocka_unit_test(test_damaged_examples_agree_with_protobuf),
+        cmocka_unit_test(test_long_lists_agree_with_protobuf),
+        cmocka_unit_test(test_mutated_digits_agree_with_protobuf),
         cmocka_unit_test(test_mutated_made_ones),
         cmocka_unit_test(test_mutated_real_ones),
         cmocka_unit_test(test_edited_made_ones),

@@ -67,7 +67,7 @@ static void test_groups_in_steps(void **state) {
 
 /* Every way to cut or change a SequenceExample is read or refused with a word, and in exact memory.
  */
-static void test_broken_lists(void **state) {
+static void test_broken_lists_are_refused_with_a_reason(void **state) {
     (void)state;
     const recmap_feature context[] = {{.name = "c", .kind = VAR, .element = STR}};
     const recmap_feature lists[] = {
@@ -109,7 +109,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_messages_that_are_not_sequences),
         TEST(test_groups_in_steps),
-        TEST(test_broken_lists),
+        TEST(test_broken_lists_are_refused_with_a_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

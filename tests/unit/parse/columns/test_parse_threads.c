@@ -63,7 +63,7 @@ static void *work(void *context) {
     return NULL;
 }
 
-static void test_threads(void **state) {
+static void test_threads_share_a_parser(void **state) {
     (void)state;
     pthread_t threads[THREADS];
     const recmap_feature features[] = {
@@ -83,6 +83,6 @@ static void test_threads(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_threads)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_threads_share_a_parser)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

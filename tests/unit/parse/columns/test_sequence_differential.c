@@ -252,7 +252,7 @@ static void check_record(const uint8_t *data, size_t size, const uint8_t *other,
 
 /* ---- made ones ---- */
 
-static void test_made_ones(void **state) {
+static void test_made_sequences_agree_with_protobuf(void **state) {
     (void)state;
     static struct message one, other;
     struct random_state random = {1};
@@ -283,7 +283,7 @@ static void check_file(const char *path, unsigned *count) {
 }
 
 /* The list names features of lists "seq:NAME". */
-static void test_real_ones(void **state) {
+static void test_real_sequences_agree_with_protobuf(void **state) {
     (void)state;
     size_t size;
     unsigned count = 0;
@@ -311,8 +311,8 @@ static void test_real_ones(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_made_ones),
-        cmocka_unit_test(test_real_ones),
+        cmocka_unit_test(test_made_sequences_agree_with_protobuf),
+        cmocka_unit_test(test_real_sequences_agree_with_protobuf),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static void expect_fault(const recmap_feature *feature, const char *hex, recmap_
 
 /* Each case is one record with one fault and the complete message. Offsets and names of features
  * are part of it. */
-static void test_messages(void **state) {
+static void test_each_fault_has_its_message(void **state) {
     (void)state;
     static const uint64_t two[] = {2};
     recmap_feature k = scalar("k", RECMAP_ELEMENT_INT64), pair = k, small = k, raw = k, steps = k;
@@ -75,7 +75,7 @@ static void test_messages(void **state) {
 }
 
 /* Raw bytes of another size: both sizes, and the element types that have the size. */
-static void test_raw_sizes(void **state) {
+static void test_messages_name_element_types_that_fit(void **state) {
     (void)state;
     static const uint64_t pair[] = {2}, triple[] = {3};
     recmap_feature raw = scalar("k", RECMAP_ELEMENT_UINT8), steps, any;
@@ -110,7 +110,7 @@ static void test_raw_sizes(void **state) {
 }
 
 /* A tensor of tf.io.serialize_tensor in a feature: float32 [3, 2], of two values. */
-static void test_serialized_tensors(void **state) {
+static void test_serialized_tensors_are_recognised(void **state) {
     (void)state;
     static const char hex[] =
         "0a210a1f0a016b121a0a180a1608011208120208031202080222080000803f00000040";
@@ -129,7 +129,7 @@ static void test_serialized_tensors(void **state) {
 }
 
 /* Records of other kinds are refused, even if every feature may be missing. */
-static void test_foreign_records(void **state) {
+static void test_records_of_other_kinds_are_refused(void **state) {
     (void)state;
     static const recmap_value one = {.type = RECMAP_TYPE_INT64, .as.int64 = 1};
     recmap_feature k = scalar("k", RECMAP_ELEMENT_INT64), any = k, replaced = k;
@@ -205,10 +205,10 @@ static void test_empty_lists_of_other_kinds(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_messages),
-        cmocka_unit_test(test_raw_sizes),
-        cmocka_unit_test(test_serialized_tensors),
-        cmocka_unit_test(test_foreign_records),
+        cmocka_unit_test(test_each_fault_has_its_message),
+        cmocka_unit_test(test_messages_name_element_types_that_fit),
+        cmocka_unit_test(test_serialized_tensors_are_recognised),
+        cmocka_unit_test(test_records_of_other_kinds_are_refused),
         cmocka_unit_test(test_empty_lists_of_other_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,7 +41,7 @@ static void read_wire_case(struct read_check *check, const char *hex, bool is_re
     if (taken && is_refused) fail_msg("%s is taken", hex);
 }
 
-static void test_wire_cases(void **state) {
+static void test_wire_cases_are_read_as_listed(void **state) {
     (void)state;
     for (size_t e = 0; e < 3; e++) {
         struct read_check f;
@@ -128,7 +128,7 @@ static size_t random_features(recmap_feature *features, struct random_state *ran
 }
 
 /* Examples in every shape that the wire allows, and damaged ones. */
-static void test_random_examples(void **state) {
+static void test_random_examples_are_read_as_by_a_plain_reader(void **state) {
     (void)state;
     static const struct oddness odd[] = {
         {0, 0, 0, 0}, {30, 0, 0, 0}, {0, 30, 30, 0}, {20, 20, 20, 5}, {0, 0, 0, 20}};
@@ -150,7 +150,7 @@ static void test_random_examples(void **state) {
 }
 
 /* Runs of small integers, short and long ones, as every element. */
-static void test_runs(void **state) {
+static void test_runs_of_small_integers_are_read(void **state) {
     (void)state;
     enum { LONG = 700 };
     static const recmap_element elements[] = {
@@ -192,7 +192,7 @@ static void test_runs(void **state) {
 }
 
 /* Nothing asked for: anything goes that is an Example but for values. */
-static void test_nothing_asked(void **state) {
+static void test_without_features_any_example_is_accepted(void **state) {
     (void)state;
     struct random_state random = {11};
     struct read_check f;
@@ -207,7 +207,7 @@ static void test_nothing_asked(void **state) {
 }
 
 /* More entries than are kept in mind, wanted ones among them. */
-static void test_many_entries(void **state) {
+static void test_the_last_of_many_entries_counts(void **state) {
     (void)state;
     static struct message message, features;
     struct read_check f;
@@ -261,12 +261,12 @@ static void test_scratch_grows_with_the_entries(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wire_cases),
+        cmocka_unit_test(test_wire_cases_are_read_as_listed),
         cmocka_unit_test(test_given_wire_cases),
-        cmocka_unit_test(test_random_examples),
-        cmocka_unit_test(test_runs),
-        cmocka_unit_test(test_nothing_asked),
-        cmocka_unit_test(test_many_entries),
+        cmocka_unit_test(test_random_examples_are_read_as_by_a_plain_reader),
+        cmocka_unit_test(test_runs_of_small_integers_are_read),
+        cmocka_unit_test(test_without_features_any_example_is_accepted),
+        cmocka_unit_test(test_the_last_of_many_entries_counts),
         cmocka_unit_test(test_scratch_grows_with_the_entries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -177,7 +177,7 @@ static void test_what_writers_make(void **state) {
 }
 
 /* Every record cut short anywhere, and with any bit flipped. */
-static void test_damaged_everywhere(void **state) {
+static void test_damage_anywhere_is_refused_or_harmless(void **state) {
     (void)state;
     struct random_state random = {10};
     for (unsigned round = 0; round < round_count(2); round++) {
@@ -231,7 +231,7 @@ static void test_features_cut_short(void **state) {
 }
 
 /* The context of SequenceExamples, with and without feature lists after it. */
-static void test_contexts(void **state) {
+static void test_contexts_of_sequences_are_read(void **state) {
     (void)state;
     struct random_state random = {13};
     unsigned order[COLUMN_COUNT];
@@ -265,9 +265,9 @@ static void test_contexts(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_writers_make),
-        cmocka_unit_test(test_damaged_everywhere),
+        cmocka_unit_test(test_damage_anywhere_is_refused_or_harmless),
         cmocka_unit_test(test_features_cut_short),
-        cmocka_unit_test(test_contexts),
+        cmocka_unit_test(test_contexts_of_sequences_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,7 +129,7 @@ static void test_runs_of_every_size(void **state) {
             }
 }
 
-static void test_damaged_runs(void **state) {
+static void test_damaged_runs_are_refused(void **state) {
     (void)state;
     struct random_state random = {2};
     static struct message message;
@@ -172,7 +172,7 @@ static void test_long_varints_everywhere(void **state) {
             }
 }
 
-static void test_truncations(void **state) {
+static void test_truncated_runs_are_refused(void **state) {
     (void)state;
     struct random_state random = {3};
     static struct message message;
@@ -183,7 +183,7 @@ static void test_truncations(void **state) {
 }
 
 /* Bits beyond 64 of a tenth byte are dropped, an eleventh byte is none. */
-static void test_tenth_byte(void **state) {
+static void test_bits_beyond_64_are_dropped(void **state) {
     (void)state;
     static const uint8_t ten[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7e};
     int64_t values[1 + VARINTS_SLACK / sizeof(int64_t)];
@@ -195,7 +195,7 @@ static void test_tenth_byte(void **state) {
     varints_force(NULL);
 }
 
-static void test_choice(void **state) {
+static void test_the_fastest_supported_path_is_chosen(void **state) {
     (void)state;
     varints_function *best = varints_best();
 #ifdef VARINTS_NEON
@@ -213,12 +213,12 @@ static void test_choice(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_runs_of_every_size),
-        cmocka_unit_test(test_damaged_runs),
+        cmocka_unit_test(test_damaged_runs_are_refused),
         cmocka_unit_test(test_every_pattern_of_ends),
         cmocka_unit_test(test_long_varints_everywhere),
-        cmocka_unit_test(test_truncations),
-        cmocka_unit_test(test_tenth_byte),
-        cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_truncated_runs_are_refused),
+        cmocka_unit_test(test_bits_beyond_64_are_dropped),
+        cmocka_unit_test(test_the_fastest_supported_path_is_chosen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ static unsigned rounds(void) {
     return getenv("RECMAP_TEST_LONG") ? 2000000 : 40000;
 }
 
-static void test_plain_examples(void **state) {
+static void test_plain_examples_agree_with_protobuf_c(void **state) {
     (void)state;
     static const struct oddness none = {0, 0, 0, 0};
     struct random_state random = {1};
@@ -65,7 +65,7 @@ static void test_plain_examples(void **state) {
     assert_int_equal(tally.accepted, 0);
 }
 
-static void test_odd_examples(void **state) {
+static void test_odd_examples_agree_with_protobuf_c(void **state) {
     (void)state;
     static const struct oddness odd = {20, 5, 100, 5};
     struct random_state random = {2};
@@ -81,7 +81,7 @@ static void test_odd_examples(void **state) {
     assert_true(tally.compared > rounds() / 20);
 }
 
-static void test_damaged_examples(void **state) {
+static void test_damaged_examples_agree_with_protobuf_c(void **state) {
     (void)state;
     static const struct oddness odd = {10, 2, 50, 0};
     struct random_state random = {3};
@@ -115,9 +115,9 @@ static void test_every_truncation_and_bit(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain_examples),
-        cmocka_unit_test(test_odd_examples),
-        cmocka_unit_test(test_damaged_examples),
+        cmocka_unit_test(test_plain_examples_agree_with_protobuf_c),
+        cmocka_unit_test(test_odd_examples_agree_with_protobuf_c),
+        cmocka_unit_test(test_damaged_examples_agree_with_protobuf_c),
         cmocka_unit_test(test_every_truncation_and_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

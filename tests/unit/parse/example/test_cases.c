@@ -30,14 +30,14 @@ static void check(const char *title, const char *hex, const char *expected) {
     free(data);
 }
 
-static void test_own_cases(void **state) {
+static void test_own_cases_are_read_as_listed(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof wire_cases / sizeof *wire_cases; i++)
         check(wire_cases[i].what, wire_cases[i].hex, wire_cases[i].expected);
 }
 
 /* Columns: case, hex, TensorFlow's verdict, libprotobuf's: "ok {...}" or "REJECT {...}". */
-static void test_given_cases(void **state) {
+static void test_given_cases_are_read_as_listed(void **state) {
     (void)state;
     size_t size;
     char *table = (char *)data_read("verdicts/example_wire_cases.tsv", &size);
@@ -61,8 +61,8 @@ static void test_given_cases(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_own_cases),
-        cmocka_unit_test(test_given_cases),
+        cmocka_unit_test(test_own_cases_are_read_as_listed),
+        cmocka_unit_test(test_given_cases_are_read_as_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

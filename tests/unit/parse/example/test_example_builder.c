@@ -43,7 +43,7 @@ static void ok(recmap_status status) {
 
 /* The same record is built three times with one builder, which must not depend on what it built
  * before. */
-static void test_example(void **state) {
+static void test_a_builder_can_be_used_again(void **state) {
     (void)state;
     static const int64_t label[] = {3, -1, 300};
     static const float lab[] = {1.5f, -0.0f};
@@ -69,7 +69,7 @@ static void test_example(void **state) {
     recmap_example_builder_destroy(NULL);
 }
 
-static void test_sequence_example(void **state) {
+static void test_sequence_examples_are_built(void **state) {
     (void)state;
     static const recmap_bytes id[] = {BYTES("r")}, words[] = {{NULL, 0}, BYTES("q")};
     recmap_example_builder *builder = create();
@@ -118,7 +118,7 @@ static void check_error(recmap_status status, const recmap_error *error, const c
 
 /* Each call that is out of order or has a bad name is refused with its message, and the record
  * under construction stays valid. */
-static void test_errors(void **state) {
+static void test_calls_out_of_order_are_refused(void **state) {
     (void)state;
     const uint8_t *data = NULL;
     size_t size = 7;
@@ -361,7 +361,7 @@ static void test_the_limit_of_2_gib(void **state) {
 }
 
 /* Many names, each of them twice, in an order that no sort likes. */
-static void test_many_names(void **state) {
+static void test_many_names_are_sorted(void **state) {
     (void)state;
     enum { NAMES = 20000 };
     recmap_example_builder *builder = create();
@@ -387,15 +387,15 @@ static void test_many_names(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_example),
-        cmocka_unit_test(test_sequence_example),
+        cmocka_unit_test(test_a_builder_can_be_used_again),
+        cmocka_unit_test(test_sequence_examples_are_built),
         cmocka_unit_test(test_a_name_added_again_is_replaced),
-        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_calls_out_of_order_are_refused),
         cmocka_unit_test(test_random_records_are_canonical),
         cmocka_unit_test(test_random_records_say_what_was_added),
         cmocka_unit_test(test_the_limit_is_exact),
         cmocka_unit_test(test_the_limit_of_2_gib),
-        cmocka_unit_test(test_many_names),
+        cmocka_unit_test(test_many_names_are_sorted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

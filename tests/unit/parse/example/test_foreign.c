@@ -40,7 +40,7 @@ static const char *name_of_hex(const char *hex) {
 /* {"age": [13]} */
 #define EXAMPLE "0a0e0a0c0a0361676512051a030a010d"
 
-static void test_known_kinds(void **state) {
+static void test_known_kinds_are_named(void **state) {
     (void)state;
     static const char list[] = "an ExampleListWithContext (ELWC)";
     assert_string_equal(name_of_hex("09000000000000f83f10032a03616263"), "an event of TensorBoard");
@@ -55,7 +55,7 @@ static void test_known_kinds(void **state) {
                         "a message of another type, which has no features");
 }
 
-static void test_examples(void **state) {
+static void test_examples_are_not_foreign(void **state) {
     (void)state;
     static const char *const examples[] = {
         "",                                       /* an Example without features */
@@ -75,7 +75,7 @@ static void test_examples(void **state) {
 }
 
 /* Whatever the bytes are, a record that has a feature with a kind is an Example. */
-static void test_random_examples(void **state) {
+static void test_records_with_a_kind_are_examples(void **state) {
     (void)state;
     static const struct oddness odd = {20, 20, 20, 0};
     struct random_state random = {3};
@@ -106,7 +106,7 @@ static void check_tensor(const char *hex, const char *expected) {
     if (is_tensor) assert_string_equal(text, expected);
 }
 
-static void test_tensors(void **state) {
+static void test_tensors_are_named_with_their_shape(void **state) {
     (void)state;
     check_tensor("08011208120208031202080222080000803f00000040", "float32 [3, 2]");
     check_tensor("080412001a00", "uint8 []");
@@ -129,7 +129,7 @@ static void test_tensors(void **state) {
 }
 
 /* The features of another message do not belong to the data set. */
-static void test_schema(void **state) {
+static void test_schemas_ignore_foreign_records(void **state) {
     (void)state;
     recmap_schema *schema = NULL;
     struct message message;
@@ -144,9 +144,11 @@ static void test_schema(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_kinds),     cmocka_unit_test(test_examples),
-        cmocka_unit_test(test_random_examples), cmocka_unit_test(test_tensors),
-        cmocka_unit_test(test_schema),
+        cmocka_unit_test(test_known_kinds_are_named),
+        cmocka_unit_test(test_examples_are_not_foreign),
+        cmocka_unit_test(test_records_with_a_kind_are_examples),
+        cmocka_unit_test(test_tensors_are_named_with_their_shape),
+        cmocka_unit_test(test_schemas_ignore_foreign_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

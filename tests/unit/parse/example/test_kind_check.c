@@ -74,7 +74,7 @@ static void test_each_feature_is_named_once(void **state) {
 }
 
 /* A list and a feature may have the same name, and the context is compared with Examples. */
-static void test_sequences(void **state) {
+static void test_contexts_and_lists_are_checked_apart(void **state) {
     (void)state;
     recmap_kind_check *check = create();
     add(check, "{'context':{'feature':{'a':{" INT64 "}}},'featureLists':{'featureList':{"
@@ -125,7 +125,7 @@ static void test_other_bytes_are_counted_only(void **state) {
 }
 
 /* Fields in any order, and several kinds in a feature, of which protobuf keeps the last. */
-static void test_unusual_encodings(void **state) {
+static void test_unusual_encodings_are_read(void **state) {
     (void)state;
     recmap_kind_check *check = create();
     add_hex(check, "0a0c0a0a12051a030a01030a0161");
@@ -155,7 +155,7 @@ static void test_empty_lists_have_no_kind(void **state) {
     recmap_kind_check_destroy(check);
 }
 
-static void test_many_names(void **state) {
+static void test_kinds_of_many_names_are_remembered(void **state) {
     (void)state;
     recmap_kind_check *check = create();
     char json[128];
@@ -174,11 +174,11 @@ static void test_many_names(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_feature_is_named_once),
-        cmocka_unit_test(test_sequences),
+        cmocka_unit_test(test_contexts_and_lists_are_checked_apart),
         cmocka_unit_test(test_other_bytes_are_counted_only),
-        cmocka_unit_test(test_unusual_encodings),
+        cmocka_unit_test(test_unusual_encodings_are_read),
         cmocka_unit_test(test_empty_lists_have_no_kind),
-        cmocka_unit_test(test_many_names),
+        cmocka_unit_test(test_kinds_of_many_names_are_remembered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

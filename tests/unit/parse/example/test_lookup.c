@@ -42,7 +42,7 @@ static void expect_int64(const struct example_feature *feature, uint64_t count, 
 }
 
 /* What TensorFlow's own tests of its parser expect. */
-static void test_tensorflow_cases(void **state) {
+static void test_lookup_agrees_with_tensorflow(void **state) {
     (void)state;
     struct example_feature found = find("0a0e0a0c0a0361676512051a030a010d", "age");
     expect_int64(&found, 1, 13);
@@ -94,7 +94,7 @@ static void put_seven(struct message *example) {
     put_sub(example, 1, &features);
 }
 
-static void test_every_kind(void **state) {
+static void test_every_kind_is_found(void **state) {
     (void)state;
     static const struct {
         const char *name;
@@ -138,7 +138,7 @@ static void test_every_kind(void **state) {
 
 /* One to four concatenated Examples, with up to 100 names and up to 5 values each: the last value
  * of a name is found, in any order of names. */
-static void test_concatenated_examples(void **state) {
+static void test_the_last_of_concatenated_examples_counts(void **state) {
     (void)state;
     enum { NAMES = 100, ROUNDS = 200 };
     static char texts[NAMES][16];
@@ -229,7 +229,7 @@ static void test_names_that_collide(void **state) {
 
 /* Repeated and empty names in the list of names: each position must refer to the first one with the
  * same name. */
-static void test_names(void **state) {
+static void test_repeated_names_refer_to_the_first(void **state) {
     (void)state;
     static const char *const repeated[] = {"b", "a", "b", "", "b", ""};
     struct example_names *names = compile(repeated, 6);
@@ -253,7 +253,7 @@ static void test_names(void **state) {
 }
 
 /* Where reading stopped, and why. */
-static void test_faults(void **state) {
+static void test_faults_name_their_place(void **state) {
     (void)state;
     static const struct {
         const char *hex;
@@ -375,13 +375,13 @@ static void test_no_record_takes_long(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tensorflow_cases),
-        cmocka_unit_test(test_every_kind),
-        cmocka_unit_test(test_concatenated_examples),
+        cmocka_unit_test(test_lookup_agrees_with_tensorflow),
+        cmocka_unit_test(test_every_kind_is_found),
+        cmocka_unit_test(test_the_last_of_concatenated_examples_counts),
         cmocka_unit_test(test_names_that_are_alike),
         cmocka_unit_test(test_names_that_collide),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_repeated_names_refer_to_the_first),
+        cmocka_unit_test(test_faults_name_their_place),
         cmocka_unit_test(test_no_record_takes_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,7 +97,7 @@ static char *quoted(char **line) {
 
 /* The list is JSON as it is printed with an indent of 1: a file's line has one space, a feature's
  * two. Files of other messages list none, or names with a colon in front. */
-static void test_files(void **state) {
+static void test_features_of_real_files_are_found(void **state) {
     (void)state;
     size_t size;
     char *list = (char *)data_read("tfrecord/schemas.json", &size);
@@ -143,7 +143,7 @@ int main(void) {
         return 77;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_features_of_real_files_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static void check(const char *hex, const char *expected) {
 
 #define FEATURE(json) "{\"features\":{\"feature\":{" json "}}}"
 
-static void test_shapes(void **state) {
+static void test_each_shape_is_written_as_json(void **state) {
     (void)state;
     check("", "{}");
     check("0a00", "{\"features\":{}}");
@@ -55,7 +55,7 @@ static void test_shapes(void **state) {
                   "\"z\":{\"int64List\":{\"value\":[\"3\"]}}"));
 }
 
-static void test_names(void **state) {
+static void test_names_are_escaped(void **state) {
     (void)state;
     struct message message, features, none;
     message.size = features.size = none.size = 0;
@@ -70,7 +70,7 @@ static void test_names(void **state) {
 
 /* Floats in JSON, given as the bytes of the record: shortest decimal form, signed zeros, infinities
  * and NaN. */
-static void test_floats(void **state) {
+static void test_floats_are_written_shortest(void **state) {
     (void)state;
     static const struct {
         const char *hex;
@@ -136,7 +136,7 @@ static void test_what_would_be_lost(void **state) {
 }
 
 /* What no tf.Example holds whole is a SequenceExample, if it is one. */
-static void test_sequences(void **state) {
+static void test_sequence_examples_are_written(void **state) {
     (void)state;
     check("1200", "{\"featureLists\":{}}");
     check("0a001200", "{\"context\":{},\"featureLists\":{}}");
@@ -175,7 +175,7 @@ static void test_sequences_that_would_be_lost(void **state) {
 }
 
 /* Any NaN but the one that "NaN" reads back as. */
-static void test_odd_nan(void **state) {
+static void test_odd_nans_are_written_as_base64(void **state) {
     (void)state;
     check_base64("0a0c0a0a120812060a040100c07f", "CgwKChIIEgYKBAEAwH8=");
     check_base64("0a0c0a0a120812060a040000c0ff", "CgwKChIIEgYKBAAAwP8=");
@@ -197,14 +197,14 @@ static void test_it_appends(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_floats),
+        cmocka_unit_test(test_each_shape_is_written_as_json),
+        cmocka_unit_test(test_names_are_escaped),
+        cmocka_unit_test(test_floats_are_written_shortest),
         cmocka_unit_test(test_records_that_are_not_examples),
         cmocka_unit_test(test_what_would_be_lost),
-        cmocka_unit_test(test_sequences),
+        cmocka_unit_test(test_sequence_examples_are_written),
         cmocka_unit_test(test_sequences_that_would_be_lost),
-        cmocka_unit_test(test_odd_nan),
+        cmocka_unit_test(test_odd_nans_are_written_as_base64),
         cmocka_unit_test(test_it_appends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

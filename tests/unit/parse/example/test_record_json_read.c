@@ -92,7 +92,7 @@ struct value_case {
 };
 
 /* Spellings of an integer that protobuf's JSON parser accepts, with the value's varint. */
-static void test_int64s(void **state) {
+static void test_spellings_of_integers_are_read(void **state) {
     (void)state;
     static const struct value_case cases[] = {
         {"1", "01"},
@@ -153,7 +153,7 @@ static void test_int64s(void **state) {
 
 /* Spellings of a float, with its four bytes. Values between two floats are rounded to the nearest.
  * */
-static void test_floats(void **state) {
+static void test_spellings_of_floats_are_rounded_to_nearest(void **state) {
     (void)state;
     static const struct value_case cases[] = {
         {"1", "0000803f"},
@@ -200,7 +200,7 @@ static void test_floats(void **state) {
 }
 
 /* Both alphabets of base64, with and without padding. */
-static void test_bytes(void **state) {
+static void test_both_alphabets_of_base64_are_read(void **state) {
     (void)state;
     static const struct value_case cases[] = {
         {"\"\"", ""},
@@ -231,7 +231,7 @@ static void test_bytes(void **state) {
         check_value(i % 2 ? "bytesList" : "bytes_list", 1, cases[i].value, cases[i].hex);
 }
 
-static void test_messages(void **state) {
+static void test_messages_are_read(void **state) {
     (void)state;
     check("{}", "");
     check(" \n\t\r{ \"features\" : { } } ", "0a00");
@@ -250,7 +250,7 @@ static void test_messages(void **state) {
           "0a160a140a10c3a92f080c0a0d09225cf09f98806b001200");
 }
 
-static void test_sequences(void **state) {
+static void test_sequence_examples_are_read(void **state) {
     (void)state;
     check("{\"context\":null}", "");
     check("{\"context\":{}}", "0a00");
@@ -266,7 +266,7 @@ static void test_sequences(void **state) {
           "120e0a061a040a0201020a000a021200");
 }
 
-static void test_base64_records(void **state) {
+static void test_records_in_base64_are_read(void **state) {
     (void)state;
     check("{\"number\":1,\"base64\":\"CgA=\"}", "0a00");
     check("{\"base64\":\"\"}", "");
@@ -279,7 +279,7 @@ static void test_base64_records(void **state) {
 }
 
 /* Text that is not such JSON, and the byte where it fails. */
-static void test_refused(void **state) {
+static void test_refused_text_is_named_by_byte(void **state) {
     (void)state;
     check_refused_at("", 0, "expected '{'");
     check_refused_at(" [", 1, "expected '{'");
@@ -329,7 +329,7 @@ static void test_refused(void **state) {
 }
 
 /* Deep nesting is refused at its first step into the unknown. */
-static void test_depth(void **state) {
+static void test_deep_nesting_is_refused(void **state) {
     (void)state;
     enum { DEPTH = 1 << 20 };
     char *text = malloc(DEPTH + 64);
@@ -346,7 +346,7 @@ static void test_depth(void **state) {
 }
 
 /* Every cut of a text is refused. */
-static void test_truncations(void **state) {
+static void test_every_cut_is_refused(void **state) {
     (void)state;
     static const char text[] =
         "{\"context\":{\"feature\":{\"a\\n\":{\"floatList\":{\"value\":[1.5e1,\"NaN\"]}}}},"
@@ -422,7 +422,7 @@ static void test_random_round_trips(void **state) {
 }
 
 /* Features of one random Example as context, and of others as steps. */
-static void test_random_sequences(void **state) {
+static void test_random_sequences_read_back(void **state) {
     (void)state;
     static const struct oddness none = {0, 0, 0, 0};
     struct random_state random = {31};
@@ -454,7 +454,7 @@ static void test_random_sequences(void **state) {
 }
 
 /* The decimal point of the process's locale is not JSON's. */
-static void test_locale(void **state) {
+static void test_the_locale_does_not_matter(void **state) {
     (void)state;
     static const char *const names[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "nl_NL.UTF-8"};
     bool is_set = false;
@@ -469,7 +469,7 @@ static void test_locale(void **state) {
 
 /* Far more digits than any double has: half way between two doubles, then a bit above. (Between
  * floats the way over doubles rounds twice, as it does in protobuf.) */
-static void test_long_numbers(void **state) {
+static void test_long_numbers_are_rounded_once(void **state) {
     (void)state;
     enum { ZEROS = 5000 };
     static const struct {
@@ -513,19 +513,19 @@ static int leave(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_int64s),
-        cmocka_unit_test(test_floats),
-        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_messages),
-        cmocka_unit_test(test_sequences),
-        cmocka_unit_test(test_base64_records),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_depth),
-        cmocka_unit_test(test_truncations),
+        cmocka_unit_test(test_spellings_of_integers_are_read),
+        cmocka_unit_test(test_spellings_of_floats_are_rounded_to_nearest),
+        cmocka_unit_test(test_both_alphabets_of_base64_are_read),
+        cmocka_unit_test(test_messages_are_read),
+        cmocka_unit_test(test_sequence_examples_are_read),
+        cmocka_unit_test(test_records_in_base64_are_read),
+        cmocka_unit_test(test_refused_text_is_named_by_byte),
+        cmocka_unit_test(test_deep_nesting_is_refused),
+        cmocka_unit_test(test_every_cut_is_refused),
         cmocka_unit_test(test_random_round_trips),
-        cmocka_unit_test(test_random_sequences),
-        cmocka_unit_test(test_locale),
-        cmocka_unit_test(test_long_numbers),
+        cmocka_unit_test(test_random_sequences_read_back),
+        cmocka_unit_test(test_the_locale_does_not_matter),
+        cmocka_unit_test(test_long_numbers_are_rounded_once),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }

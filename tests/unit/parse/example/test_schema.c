@@ -48,7 +48,7 @@ static void check_feature(const recmap_schema *schema, size_t index, const char 
     assert_int_equal(feature.max_length, max);
 }
 
-static void test_empty(void **state) {
+static void test_an_empty_schema_has_no_features(void **state) {
     (void)state;
     recmap_schema *schema = create();
     check_json(schema, "{}");
@@ -219,7 +219,7 @@ static void test_what_is_fixed(void **state) {
 }
 
 /* Features of a context are listed as features; lists follow them, and a name may be both. */
-static void test_sequences(void **state) {
+static void test_lists_follow_the_features_of_the_context(void **state) {
     (void)state;
     recmap_schema *schema = create();
     /* Context: t. Lists: t of two steps with 2 values each, s of a step with 1 and an unset one. */
@@ -264,7 +264,7 @@ static void test_sequences(void **state) {
 }
 
 /* Any UTF-8 is a name: a NUL within, nothing at all, the beginning of another. */
-static void test_odd_names(void **state) {
+static void test_any_utf8_is_a_name(void **state) {
     (void)state;
     recmap_schema *schema = create();
     add(schema, "0a0e0a0c0a036b006a12051a030a0101"); /* k NUL j */
@@ -280,7 +280,7 @@ static void test_odd_names(void **state) {
 }
 
 /* Many names in any order come out sorted, however often one looks in between. */
-static void test_many_names(void **state) {
+static void test_many_names_are_sorted(void **state) {
     (void)state;
     enum { COUNT = 5000 };
     recmap_schema *schema = create();
@@ -304,16 +304,16 @@ static void test_many_names(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_an_empty_schema_has_no_features),
         cmocka_unit_test(test_kinds_shares_and_lengths),
         cmocka_unit_test(test_empty_lists_of_another_kind),
         cmocka_unit_test(test_ranges_of_int64s),
         cmocka_unit_test(test_ranges_of_floats),
         cmocka_unit_test(test_sizes_of_bytes),
         cmocka_unit_test(test_what_is_fixed),
-        cmocka_unit_test(test_sequences),
-        cmocka_unit_test(test_odd_names),
-        cmocka_unit_test(test_many_names),
+        cmocka_unit_test(test_lists_follow_the_features_of_the_context),
+        cmocka_unit_test(test_any_utf8_is_a_name),
+        cmocka_unit_test(test_many_names_are_sorted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static struct message *make(const char *hex) {
     return &message;
 }
 
-static void test_plain_records(void **state) {
+static void test_single_values_of_plain_records_are_read(void **state) {
     (void)state;
     recmap_value value;
     assert_true(read_single(&value, "age", make("0a0e0a0c0a0361676512051a030a010d")));
@@ -47,7 +47,7 @@ static void test_plain_records(void **state) {
     assert_int_equal(value.as.int64, 14);
 }
 
-static void test_other_records(void **state) {
+static void test_other_records_are_left_to_the_full_reader(void **state) {
     (void)state;
     static const char *const records[] = {
         "",                                           /* nothing */
@@ -99,7 +99,7 @@ static size_t check_all(const struct message *message) {
     return read_count;
 }
 
-static void test_random_records(void **state) {
+static void test_single_values_agree_with_the_full_reader(void **state) {
     (void)state;
     static const struct oddness oddnesses[] = {{0}, {5, 5, 5, 0}, {50, 50, 50, 5}};
     static struct message message;
@@ -119,9 +119,9 @@ static void test_random_records(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain_records),
-        cmocka_unit_test(test_other_records),
-        cmocka_unit_test(test_random_records),
+        cmocka_unit_test(test_single_values_of_plain_records_are_read),
+        cmocka_unit_test(test_other_records_are_left_to_the_full_reader),
+        cmocka_unit_test(test_single_values_agree_with_the_full_reader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ static unsigned rounds(void) {
     return getenv("RECMAP_TEST_LONG") ? 500000 : 10000;
 }
 
-static void test_examples(void **state) {
+static void test_every_value_of_examples_is_visited(void **state) {
     (void)state;
     static const struct oddness none = {0, 0, 0, 0}, odd = {20, 5, 100, 5};
     struct random_state random = {1};
@@ -43,7 +43,7 @@ static void test_examples(void **state) {
     }
 }
 
-static void test_sequence_examples(void **state) {
+static void test_every_value_of_sequences_is_visited(void **state) {
     (void)state;
     struct random_state random = {2};
     for (unsigned i = 0; i < rounds(); i++) {
@@ -126,7 +126,7 @@ static void test_damage_is_found_first(void **state) {
     assert_refused(&record, 1, "the record is not a tf.Example: ");
 }
 
-static void test_no_features(void **state) {
+static void test_records_without_features_are_visited(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;
     struct stopper stopper = {.error = &error};
@@ -136,9 +136,11 @@ static void test_no_features(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_examples),       cmocka_unit_test(test_sequence_examples),
-        cmocka_unit_test(test_callback_stops), cmocka_unit_test(test_damage_is_found_first),
-        cmocka_unit_test(test_no_features),
+        cmocka_unit_test(test_every_value_of_examples_is_visited),
+        cmocka_unit_test(test_every_value_of_sequences_is_visited),
+        cmocka_unit_test(test_callback_stops),
+        cmocka_unit_test(test_damage_is_found_first),
+        cmocka_unit_test(test_records_without_features_are_visited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static uint8_t *bytes_of(struct wire *wire, const char *hex) {
     return data;
 }
 
-static void test_varints(void **state) {
+static void test_varints_are_read_or_refused(void **state) {
     (void)state;
     static const struct {
         const char *hex;
@@ -59,7 +59,7 @@ static void test_varints(void **state) {
     }
 }
 
-static void test_tags(void **state) {
+static void test_tags_are_read_or_refused(void **state) {
     (void)state;
     static const struct {
         const char *hex;
@@ -88,7 +88,7 @@ static void test_tags(void **state) {
     }
 }
 
-static void test_lengths(void **state) {
+static void test_lengths_are_read_or_refused(void **state) {
     (void)state;
     static const struct {
         const char *hex;
@@ -154,7 +154,7 @@ static long skip_first(const char *hex, unsigned depth, const char **reason) {
     return taken;
 }
 
-static void test_skip(void **state) {
+static void test_unknown_fields_are_skipped(void **state) {
     (void)state;
     static const struct {
         const char *hex;
@@ -186,7 +186,7 @@ static void test_skip(void **state) {
 }
 
 /* libprotobuf's limit counts messages and groups together. */
-static void test_depth(void **state) {
+static void test_messages_and_groups_share_a_depth_limit(void **state) {
     (void)state;
     for (unsigned depth = 0; depth <= 4; depth++) {
         for (unsigned groups = 95; groups <= 105; groups++) {
@@ -211,7 +211,7 @@ static bool count_slowly(uint64_t *count, const uint8_t *data, size_t size) {
     return true;
 }
 
-static void test_count_varints(void **state) {
+static void test_counted_varints_equal_read_ones(void **state) {
     (void)state;
     struct random_state random = {5};
     unsigned refused = 0;
@@ -264,10 +264,14 @@ static void test_long_varints_at_every_place(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_varints),       cmocka_unit_test(test_tags),
-        cmocka_unit_test(test_lengths),       cmocka_unit_test(test_lengths_to_the_last_byte),
-        cmocka_unit_test(test_skip),          cmocka_unit_test(test_depth),
-        cmocka_unit_test(test_count_varints), cmocka_unit_test(test_long_varints_at_every_place),
+        cmocka_unit_test(test_varints_are_read_or_refused),
+        cmocka_unit_test(test_tags_are_read_or_refused),
+        cmocka_unit_test(test_lengths_are_read_or_refused),
+        cmocka_unit_test(test_lengths_to_the_last_byte),
+        cmocka_unit_test(test_unknown_fields_are_skipped),
+        cmocka_unit_test(test_messages_and_groups_share_a_depth_limit),
+        cmocka_unit_test(test_counted_varints_equal_read_ones),
+        cmocka_unit_test(test_long_varints_at_every_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

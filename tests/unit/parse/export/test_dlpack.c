@@ -45,7 +45,7 @@ static void expect_dlpack(size_t index, recmap_tensor tensor, size_t level, cons
 
 /* Each kind of tensor is exported; it must refer to the column's memory and have its type and
  * shape. Tensors that a column does not have are refused. */
-static void test_dlpack(void **state) {
+static void test_tensors_refer_to_the_memory_of_columns(void **state) {
     (void)state;
     const recmap_feature features[] = {
         {.name = "m", .key = "a", .kind = FIXED, .element = F32, SHAPE(1, 3)},
@@ -116,7 +116,7 @@ static void test_tensors_outlive_columns(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_dlpack),
+        TEST(test_tensors_refer_to_the_memory_of_columns),
         TEST(test_tensors_outlive_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

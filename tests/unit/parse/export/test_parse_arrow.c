@@ -26,7 +26,7 @@ static void expect_arrow(size_t index, const char *type, const char *values) {
 }
 
 /* One column for each element type: Arrow's type name and the values must match. */
-static void test_elements(void **state) {
+static void test_each_element_type_has_its_arrow_type(void **state) {
     (void)state;
     recmap_feature features[13] = {0};
     static const char *const types[] = {
@@ -56,7 +56,7 @@ static void test_elements(void **state) {
                                                               : "[1, 0]");
 }
 
-static void test_fixed(void **state) {
+static void test_fixed_columns_become_fixed_size_lists(void **state) {
     (void)state;
     const recmap_feature features[] = {
         {.name = "row", .key = "a", .kind = FIXED, .element = I64, SHAPE(4)},
@@ -90,7 +90,7 @@ static void test_fixed(void **state) {
 
 /* Variable and sequence columns become lists or fixed-size lists. Copied and borrowed bytes must
  * give the same text. */
-static void test_lists(void **state) {
+static void test_variable_columns_become_lists(void **state) {
     (void)state;
     const recmap_feature features[] = {
         {.name = "v", .kind = VAR, .element = I64},
@@ -153,7 +153,7 @@ static void test_ragged_and_sparse(void **state) {
                  "two_of_many_bytes}, {indices: [8], value: one_of_many_bytes}], null]");
 }
 
-static void test_feature_lists(void **state) {
+static void test_feature_lists_become_nested_lists(void **state) {
     (void)state;
     const recmap_feature context[] = {
         {.name = "c", .kind = FIXED, .element = STR, DEFAULTS(TEXT("more_than_12_bytes"))}};
@@ -172,7 +172,7 @@ static void test_feature_lists(void **state) {
 }
 
 /* Columns without rows, and a batch without columns, are exported as empty arrays. */
-static void test_empty_batches(void **state) {
+static void test_empty_batches_become_empty_arrays(void **state) {
     (void)state;
     const recmap_feature features[] = {
         {.name = "v", .kind = VAR, .element = STR},
@@ -212,7 +212,7 @@ static const recmap_feature two[] = {
     {.name = "t", .kind = RECMAP_FEATURE_FIXED_LEN, .element = RECMAP_ELEMENT_BYTES}};
 
 /* A child that was moved away lives on alone, and the owner with it. */
-static void test_moved_children(void **state) {
+static void test_moved_children_keep_the_owner(void **state) {
     (void)state;
     int released = 0;
     struct ArrowArray array, moved;
@@ -283,7 +283,7 @@ static void test_exports_outlive_batches(void **state) {
 
 /* Records as Arrow string views: short ones are stored inline, others refer to the payload. The
  * owner is released exactly once. */
-static void test_records(void **state) {
+static void test_records_become_string_views(void **state) {
     (void)state;
     int released = 0;
     struct ArrowArray array;
@@ -323,11 +323,15 @@ static void test_records(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_elements),       TEST(test_fixed),
-        TEST(test_lists),          TEST(test_ragged_and_sparse),
-        TEST(test_feature_lists),  TEST(test_empty_batches),
-        TEST(test_moved_children), TEST(test_exports_outlive_batches),
-        TEST(test_records),
+        TEST(test_each_element_type_has_its_arrow_type),
+        TEST(test_fixed_columns_become_fixed_size_lists),
+        TEST(test_variable_columns_become_lists),
+        TEST(test_ragged_and_sparse),
+        TEST(test_feature_lists_become_nested_lists),
+        TEST(test_empty_batches_become_empty_arrays),
+        TEST(test_moved_children_keep_the_owner),
+        TEST(test_exports_outlive_batches),
+        TEST(test_records_become_string_views),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,7 +37,7 @@ static void expect_filled(const struct buffer *buffer, size_t end) {
         if (buffer->data[i] != (uint8_t)(i / STEP * 7)) fail_msg("byte %zu changed", i);
 }
 
-static void test_growth(void **state) {
+static void test_growing_copies_few_bytes(void **state) {
     (void)state;
     struct buffer buffer = {0};
     size_t used = 0;
@@ -57,7 +57,7 @@ static void test_growth(void **state) {
 }
 
 /* Without bytes to keep, nothing is copied. */
-static void test_empty(void **state) {
+static void test_empty_buffers_copy_nothing(void **state) {
     (void)state;
     struct buffer buffer = {0};
     copied_size = 0;
@@ -68,7 +68,7 @@ static void test_empty(void **state) {
 }
 
 /* A buffer that was released is allocated with its old capacity, and not grown again. */
-static void test_released_capacity(void **state) {
+static void test_released_buffers_get_their_old_capacity(void **state) {
     (void)state;
     struct buffer buffer = {0};
     assert_true(buffer_reserve(&buffer, 0, SIZE_MIN));
@@ -83,9 +83,9 @@ static void test_released_capacity(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_growth),
-        cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_released_capacity),
+        cmocka_unit_test(test_growing_copies_few_bytes),
+        cmocka_unit_test(test_empty_buffers_copy_nothing),
+        cmocka_unit_test(test_released_buffers_get_their_old_capacity),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -170,7 +170,7 @@ static void check_short_float(recmap_element element, uint32_t bits, double (*va
     assert_true(fabs(value) >= largest + (largest - before) / 2);
 }
 
-static void test_short_floats(void **state) {
+static void test_floats_convert_to_short_floats(void **state) {
     (void)state;
     struct random_state random = {3};
     for (uint64_t round = 0; round < 400000; round++) {
@@ -215,7 +215,7 @@ static void test_runs_of_floats(void **state) {
 
 /* Raw elements at an odd address, in both byte orders. The expected numbers are put together byte
  * by byte. */
-static void test_raw(void **state) {
+static void test_raw_elements_convert_in_both_byte_orders(void **state) {
     (void)state;
     uint8_t data[1 + 8 * 16];
     for (size_t i = 0; i < sizeof data; i++) data[i] = (uint8_t)(i * 37 + 200);
@@ -248,7 +248,7 @@ static void test_raw(void **state) {
     assert_true(two == 2);
 }
 
-static void test_raw_bools(void **state) {
+static void test_raw_bools_are_0_or_1(void **state) {
     (void)state;
     uint8_t data[LIMIT], made[LIMIT];
     for (size_t i = 0; i < LIMIT; i++) data[i] = i % 3 == 0;
@@ -262,7 +262,7 @@ static void test_raw_bools(void **state) {
     }
 }
 
-static void test_lists(void **state) {
+static void test_elements_have_the_kind_of_their_list(void **state) {
     (void)state;
     for (int kind = 0; kind < INTEGER_COUNT; kind++)
         assert_int_equal(convert_list_of(integers[kind].element), RECMAP_TYPE_INT64);
@@ -278,11 +278,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_integers_that_fit),
         cmocka_unit_test(test_integers_that_do_not),
-        cmocka_unit_test(test_short_floats),
+        cmocka_unit_test(test_floats_convert_to_short_floats),
         cmocka_unit_test(test_runs_of_floats),
-        cmocka_unit_test(test_raw),
-        cmocka_unit_test(test_raw_bools),
-        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_raw_elements_convert_in_both_byte_orders),
+        cmocka_unit_test(test_raw_bools_are_0_or_1),
+        cmocka_unit_test(test_elements_have_the_kind_of_their_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static enum profile_source find(const char *credentials, const char *config) {
 }
 
 /* The order in which the tools of AWS document theirs. */
-static void test_sources(void **state) {
+static void test_sources_count_in_the_order_of_aws(void **state) {
     (void)state;
     assert_int_equal(find("", ""), PROFILE_NOTHING);
     assert_int_equal(find("[q]\n" KEYS, "[profile q]\n" SSO PROCESS), PROFILE_NOTHING);
@@ -46,7 +46,7 @@ static void test_sources(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_sources_count_in_the_order_of_aws),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

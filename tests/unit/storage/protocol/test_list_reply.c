@@ -25,7 +25,7 @@ static enum list_verdict read_page(struct list_page *page, const char *text) {
     return verdict;
 }
 
-static void test_pages(void **state) {
+static void test_pages_of_s3_are_read(void **state) {
     (void)state;
     struct list_page page;
     assert_int_equal(
@@ -47,7 +47,7 @@ static void test_pages(void **state) {
     list_page_deinit(&page);
 }
 
-static void test_azure(void **state) {
+static void test_pages_of_azure_are_read(void **state) {
     (void)state;
     const char *text = "<EnumerationResults><Blobs><Blob><Name>a</Name></Blob></Blobs>"
                        "<NextMarker>m</NextMarker></EnumerationResults>";
@@ -87,7 +87,7 @@ static const char too_deep[] =
     LIST("<a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a></a></a></a></a></a></a></a></a></a>"
          "</a></a></a></a></a></a></a></a>");
 
-static void test_malformed(void **state) {
+static void test_malformed_pages_are_refused(void **state) {
     (void)state;
     static const char *const texts[] = {
         "",
@@ -149,7 +149,7 @@ static bool is_cut(const char *text, size_t size) {
     return list_is_cut(&list_dialect_s3, text, size);
 }
 
-static void test_cut(void **state) {
+static void test_cut_pages_are_refused(void **state) {
     (void)state;
     static const char page[] =
         "<?xml version='1.0'?>\n<ListBucketResult a='b'><Key>x</Key></ListBucketResult>\n";
@@ -169,12 +169,12 @@ static void test_cut(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pages),
-        cmocka_unit_test(test_azure),
+        cmocka_unit_test(test_pages_of_s3_are_read),
+        cmocka_unit_test(test_pages_of_azure_are_read),
         cmocka_unit_test(test_a_page_without_token_is_not_the_last_if_it_says_so),
-        cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_malformed_pages_are_refused),
         cmocka_unit_test(test_documents_that_are_not_lists),
-        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_cut_pages_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,7 +67,7 @@ static bool reads_time(int64_t *seconds, const char *time) {
     return is_read;
 }
 
-static void test_times(void **state) {
+static void test_times_of_expiry_are_read(void **state) {
     (void)state;
     static const char *const same[] = {"2026-11-23T03:05:00Z",        "2026-11-23T03:05:00.123Z",
                                        "2026-11-23T03:05:00+00:00",   "2026-11-23T03:05:00UTC",
@@ -142,7 +142,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_keys_are_read),
         cmocka_unit_test(test_a_token_is_read),
-        cmocka_unit_test(test_times),
+        cmocka_unit_test(test_times_of_expiry_are_read),
         cmocka_unit_test(test_other_outputs_are_refused),
         cmocka_unit_test(test_long_values_are_refused),
     };

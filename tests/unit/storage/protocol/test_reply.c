@@ -35,7 +35,7 @@ static void check(const struct range_request *request, long status, const char *
     else assert_null(value);
 }
 
-static void test_good(void **state) {
+static void test_good_replies_are_accepted(void **state) {
     (void)state;
     struct reply reply = reply_of(206, "Content-Range: bytes 100-109/1000\r\nETag: \"a\"\r\n"
                                        "content-length:10\r\n");
@@ -46,7 +46,7 @@ static void test_good(void **state) {
     check(&ten, 206, "content-range: bytes 100-109/*\netag: \"a\"", REPLY_GOOD, NULL);
 }
 
-static void test_other_range(void **state) {
+static void test_replies_with_another_range_are_refused(void **state) {
     (void)state;
     const char *other = "the server sends another range than the requested one";
     check(&ten, 206, "ETag: \"a\"\nContent-Range: bytes 101-110/1000", REPLY_ODD, other);
@@ -64,7 +64,7 @@ static void test_other_range(void **state) {
           "the object is stored with a content encoding, which ranges do not decode");
 }
 
-static void test_contradictions(void **state) {
+static void test_contradicting_headers_are_refused(void **state) {
     (void)state;
     const char *unclear = "the server's headers cannot be understood";
     check(&ten, 206,
@@ -85,7 +85,7 @@ static void test_contradictions(void **state) {
           REPLY_ODD, unclear);
 }
 
-static void test_whole_object(void **state) {
+static void test_whole_objects_are_refused(void **state) {
     (void)state;
     check(&ten, 200, "ETag: \"a\"\nContent-Length: 1000", REPLY_ODD,
           "the server ignores ranges: it sends the whole object");
@@ -103,7 +103,7 @@ static void test_whole_object(void **state) {
           REPLY_ODD, "the server sends a range as if it were the object");
 }
 
-static void test_changed(void **state) {
+static void test_changed_objects_are_recognised(void **state) {
     (void)state;
     const char *changed = "the object has changed";
     check(&ten, 206, "ETag: \"b\"\nContent-Range: bytes 100-109/1000", REPLY_CHANGED, changed);
@@ -127,7 +127,7 @@ static void test_changed_by_time(void **state) {
           REPLY_CHANGED, "the object has changed");
 }
 
-static void test_probe(void **state) {
+static void test_probes_learn_size_and_etag(void **state) {
     (void)state;
     struct range_request probe = {.size = 10,
                                   .accepts_shorter = true,
@@ -157,7 +157,7 @@ static void test_probe_of_a_server_without_206(void **state) {
     check(&first, 200, "Content-Length: 1", REPLY_GOOD, NULL);
 }
 
-static void test_errors(void **state) {
+static void test_statuses_have_their_verdicts(void **state) {
     (void)state;
     const char *busy = "the server is busy or has failed";
     check(&ten, 404, "", REPLY_MISSING, "there is no such object");
@@ -183,7 +183,7 @@ static void check_code(const char *body, const char *expected) {
     assert_string_equal(code, expected);
 }
 
-static void test_codes(void **state) {
+static void test_codes_of_errors_are_read(void **state) {
     (void)state;
     check_code("<Error><Code>NoSuchKey</Code></Error>", "NoSuchKey");
     check_code("<Error><Code>No such</Code></Error>", "");
@@ -195,7 +195,7 @@ static int64_t date(const char *text) {
     return reply_parse_date(text, strlen(text));
 }
 
-static void test_dates(void **state) {
+static void test_dates_are_read(void **state) {
     (void)state;
     assert_int_equal(date("Sun, 06 Nov 1994 08:49:37 GMT"), 784111777);
     assert_int_equal(date("Thu, 01 Jan 1970 00:00:00 GMT"), 0);
@@ -211,7 +211,7 @@ static void test_dates(void **state) {
     assert_true(date("Fri, 31 Dec 9999 23:59:59 GMT") == REPLY_NO_TIME);
 }
 
-static void test_etags(void **state) {
+static void test_weak_etags_are_told_apart(void **state) {
     (void)state;
     assert_true(etag_is_strong("\"a\""));
     assert_false(etag_is_strong("W/\"a\""));
@@ -229,7 +229,7 @@ static void check_quote(const char *body, size_t size, const char *expected) {
     assert_string_equal(quote, expected);
 }
 
-static void test_quotes(void **state) {
+static void test_quotes_of_bodies_are_printable(void **state) {
     (void)state;
     char body[300], expected[QUOTE_MAX];
     check_quote("", 0, "");
@@ -247,19 +247,19 @@ static void test_quotes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quotes),
-        cmocka_unit_test(test_good),
-        cmocka_unit_test(test_other_range),
-        cmocka_unit_test(test_contradictions),
-        cmocka_unit_test(test_whole_object),
-        cmocka_unit_test(test_changed),
+        cmocka_unit_test(test_quotes_of_bodies_are_printable),
+        cmocka_unit_test(test_good_replies_are_accepted),
+        cmocka_unit_test(test_replies_with_another_range_are_refused),
+        cmocka_unit_test(test_contradicting_headers_are_refused),
+        cmocka_unit_test(test_whole_objects_are_refused),
+        cmocka_unit_test(test_changed_objects_are_recognised),
         cmocka_unit_test(test_changed_by_time),
-        cmocka_unit_test(test_probe),
+        cmocka_unit_test(test_probes_learn_size_and_etag),
         cmocka_unit_test(test_probe_of_a_server_without_206),
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_codes),
-        cmocka_unit_test(test_dates),
-        cmocka_unit_test(test_etags),
+        cmocka_unit_test(test_statuses_have_their_verdicts),
+        cmocka_unit_test(test_codes_of_errors_are_read),
+        cmocka_unit_test(test_dates_are_read),
+        cmocka_unit_test(test_weak_etags_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,7 @@ static const char *hash(const char *text, size_t repeats) {
 }
 
 /* FIPS 180-4's examples, and the hash of nothing. */
-static void test_sha256(void **state) {
+static void test_sha256_has_the_known_values(void **state) {
     (void)state;
     assert_string_equal(hash("", 1), SIGNATURE_EMPTY_HASH);
     assert_string_equal(hash("abc", 1),
@@ -39,7 +39,7 @@ static void test_sha256(void **state) {
 }
 
 /* RFC 4231, test cases 2 and 6. */
-static void test_hmac(void **state) {
+static void test_hmac_has_the_known_values(void **state) {
     (void)state;
     uint8_t digest[SHA256_SIZE], key[131];
     hmac_sha256(digest, "Jefe", 4, "what do ya want for nothing?", 28);
@@ -53,7 +53,7 @@ static void test_hmac(void **state) {
 }
 
 /* "Examples of how to derive a signing key", AWS General Reference. */
-static void test_key(void **state) {
+static void test_signing_keys_equal_amazons_example(void **state) {
     (void)state;
     uint8_t key[SHA256_SIZE];
     signature_derive_key(key, "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "20150830", 8,
@@ -79,7 +79,7 @@ static void check_signature(const struct signature_input *change, const char *si
 
 /* The GET examples of "Signature Calculations for the Authorization Header", Amazon S3 API
  * Reference. */
-static void test_amazon_examples(void **state) {
+static void test_signatures_equal_amazons_examples(void **state) {
     (void)state;
     const struct signed_header with_range[] = {{"host", "examplebucket.s3.amazonaws.com"},
                                                {"range", "bytes=0-9"},
@@ -100,7 +100,7 @@ static void test_amazon_examples(void **state) {
         "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7");
 }
 
-static void test_limits(void **state) {
+static void test_keys_that_are_too_long_are_refused(void **state) {
     (void)state;
     char secret[300], authorization[AUTHORIZATION_MAX];
     memset(secret, 'x', sizeof secret);
@@ -120,7 +120,7 @@ static void test_limits(void **state) {
 }
 
 /* The cached key is always the last request's, whatever changes. */
-static void test_kept_keys(void **state) {
+static void test_the_cached_key_is_the_last_requests(void **state) {
     (void)state;
     struct signature_input input = {.path = "/",
                                     .query = "",
@@ -148,7 +148,7 @@ static void test_kept_keys(void **state) {
     }
 }
 
-static void test_time(void **state) {
+static void test_times_are_written_in_utc(void **state) {
     (void)state;
     char text[SIGNATURE_TIME_SIZE];
     signature_write_time(text, 1369353600);
@@ -157,10 +157,13 @@ static void test_time(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sha256), cmocka_unit_test(test_hmac),
-        cmocka_unit_test(test_key),    cmocka_unit_test(test_amazon_examples),
-        cmocka_unit_test(test_limits), cmocka_unit_test(test_kept_keys),
-        cmocka_unit_test(test_time),
+        cmocka_unit_test(test_sha256_has_the_known_values),
+        cmocka_unit_test(test_hmac_has_the_known_values),
+        cmocka_unit_test(test_signing_keys_equal_amazons_example),
+        cmocka_unit_test(test_signatures_equal_amazons_examples),
+        cmocka_unit_test(test_keys_that_are_too_long_are_refused),
+        cmocka_unit_test(test_the_cached_key_is_the_last_requests),
+        cmocka_unit_test(test_times_are_written_in_utc),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,7 @@ static void check_reason(const char *text, const char *reason) {
     assert_string_equal(actual, reason);
 }
 
-static void test_accepted(void **state) {
+static void test_urls_are_split(void **state) {
     (void)state;
     check_url("s3://bucket/a/b.tfrecord", URL_S3, "bucket", "a/b.tfrecord");
     check_url("s3://bucket", URL_S3, "bucket", "");
@@ -40,7 +40,7 @@ static void test_accepted(void **state) {
     check_url("http://host/.../%2ea/..b?/../", URL_HTTP, "host", ".../%2ea/..b?/../");
 }
 
-static void test_rejected(void **state) {
+static void test_malformed_urls_are_rejected(void **state) {
     (void)state;
     char text[URL_MAX + 32] = "s3://bucket/";
     check_reason("ftp://host/x", "its scheme is not one of s3, gs, az, http and https");
@@ -77,7 +77,7 @@ static void test_rejected(void **state) {
     check_reason(text, "it is longer than 4096 bytes");
 }
 
-static void test_is_url(void **state) {
+static void test_names_with_a_scheme_are_urls(void **state) {
     (void)state;
     assert_true(url_is_url("s3://x"));
     assert_true(url_is_url("unknown://x"));
@@ -87,7 +87,7 @@ static void test_is_url(void **state) {
     assert_false(url_is_url(""));
 }
 
-static void test_encoded(void **state) {
+static void test_keys_are_percent_encoded(void **state) {
     (void)state;
     char text[64] = "";
     assert_true(url_append_encoded(text, sizeof text, "a/b c=d+\xc3\xa4~", 11, true));
@@ -101,10 +101,10 @@ static void test_encoded(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_accepted),
-        cmocka_unit_test(test_rejected),
-        cmocka_unit_test(test_is_url),
-        cmocka_unit_test(test_encoded),
+        cmocka_unit_test(test_urls_are_split),
+        cmocka_unit_test(test_malformed_urls_are_rejected),
+        cmocka_unit_test(test_names_with_a_scheme_are_urls),
+        cmocka_unit_test(test_keys_are_percent_encoded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static bool is_blocked(const char *text) {
     return address_is_blocked((const struct sockaddr *)&v6);
 }
 
-static void test_link_local(void **state) {
+static void test_link_local_addresses_are_blocked(void **state) {
     (void)state;
     assert_true(is_blocked("169.254.0.0"));
     assert_true(is_blocked("169.254.169.254"));
@@ -71,14 +71,14 @@ static void test_link_local_within_tunnel_addresses(void **state) {
     assert_false(is_blocked("2001:db8:1:2:0:5eff:a9fe:a9fe"));
 }
 
-static void test_metadata_service(void **state) {
+static void test_the_metadata_service_is_blocked(void **state) {
     (void)state;
     assert_true(is_blocked("fd00:ec2::254"));
     assert_false(is_blocked("fd00:ec2::255"));
     assert_false(is_blocked("fd00:ec3::254"));
 }
 
-static void test_other_families(void **state) {
+static void test_other_families_are_not_blocked(void **state) {
     (void)state;
     struct sockaddr other = {.sa_family = AF_UNIX};
     assert_false(address_is_blocked(&other));
@@ -149,11 +149,11 @@ static void test_a_long_host(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_link_local),
+        cmocka_unit_test(test_link_local_addresses_are_blocked),
         cmocka_unit_test(test_link_local_within_other_addresses),
         cmocka_unit_test(test_link_local_within_tunnel_addresses),
-        cmocka_unit_test(test_metadata_service),
-        cmocka_unit_test(test_other_families),
+        cmocka_unit_test(test_the_metadata_service_is_blocked),
+        cmocka_unit_test(test_other_families_are_not_blocked),
         cmocka_unit_test(test_hosts_that_are_read),
         cmocka_unit_test(test_link_local_hosts),
         cmocka_unit_test(test_hosts_in_other_notations),

@@ -206,7 +206,7 @@ static void check_listed(const char *pattern, size_t count, const char *first) {
     recmap_storage_release(storage);
 }
 
-static void test_patterns(void **state) {
+static void test_patterns_list_the_objects_of_a_client(void **state) {
     (void)state;
     check_listed("mem://host/b/", 2, "mem://host/b/a");
     check_listed("mem://host/b/[c]", 1, "mem://host/b/c");
@@ -221,7 +221,7 @@ int main(void) {
         cmocka_unit_test(test_opening_compares_what_is_expected),
         cmocka_unit_test(test_errors_name_the_object),
         cmocka_unit_test(test_reads_within_limits),
-        cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_patterns_list_the_objects_of_a_client),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 
 #include "storage/remote/curl_library.h"
 
-static void test_missing_library(void **state) {
+static void test_a_missing_library_is_reported(void **state) {
     (void)state;
     struct curl_library curl;
     recmap_error error = RECMAP_ERROR_INIT;
@@ -20,7 +20,7 @@ static void test_missing_library(void **state) {
 }
 
 /* Any other library stands in for a libcurl that is too old. */
-static void test_missing_function(void **state) {
+static void test_a_missing_function_is_reported(void **state) {
     (void)state;
     struct curl_library curl;
     recmap_error error = RECMAP_ERROR_INIT;
@@ -29,7 +29,7 @@ static void test_missing_function(void **state) {
     assert_non_null(strstr(error.advice, "7.74 or later"));
 }
 
-static void test_load(void **state) {
+static void test_the_library_is_loaded_once(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;
     assert_int_equal(curl_library_load(&error), RECMAP_OK);
@@ -71,7 +71,7 @@ static recmap_status start(const char *version, unsigned number, CURLcode result
     return curl_library_start(&curl, error);
 }
 
-static void test_start(void **state) {
+static void test_old_versions_of_libcurl_are_refused(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;
     assert_int_equal(start("7.74.0", 0x074a00, CURLE_OK, &error), RECMAP_OK);
@@ -85,10 +85,10 @@ static void test_start(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_missing_library),
-        cmocka_unit_test(test_missing_function),
-        cmocka_unit_test(test_load),
-        cmocka_unit_test(test_start),
+        cmocka_unit_test(test_a_missing_library_is_reported),
+        cmocka_unit_test(test_a_missing_function_is_reported),
+        cmocka_unit_test(test_the_library_is_loaded_once),
+        cmocka_unit_test(test_old_versions_of_libcurl_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ static void test_patterns(void **state) {
 }
 
 /* Single objects, which are first looked for when they are indexed. */
-static void test_objects(void **state) {
+static void test_remote_objects_are_refused(void **state) {
     (void)state;
     static const char *const names[] = {"s3://bucket/a.tfrecord", "gs://bucket/a.tfrecord"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -56,7 +56,7 @@ static void test_objects(void **state) {
     }
 }
 
-static void test_secrets(void **state) {
+static void test_secrets_are_not_in_messages(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_shards *shards = NULL;
@@ -73,8 +73,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_it_is_not_supported),
         cmocka_unit_test(test_patterns),
-        cmocka_unit_test_setup_teardown(test_objects, folder_enter, folder_leave),
-        cmocka_unit_test(test_secrets),
+        cmocka_unit_test_setup_teardown(test_remote_objects_are_refused, folder_enter,
+                                        folder_leave),
+        cmocka_unit_test(test_secrets_are_not_in_messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static bool is_blocked(const char *line) {
     return result;
 }
 
-static void test_targets(void **state) {
+static void test_targets_of_redirects_are_checked(void **state) {
     (void)state;
     static const char *const followed[] = {"Location: https://host.example/a\r\n",
                                            "location:c?d=e\r\n",
@@ -117,7 +117,7 @@ static void test_an_old_libcurl_is_limited_too(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_targets_of_redirects_are_checked),
         cmocka_unit_test(test_an_old_libcurl_is_limited_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static void test_queries_are_found_by_url(void **state) {
     assert_null(signed_urls_find(&urls, "https://host/a"));
 }
 
-static void test_many(void **state) {
+static void test_many_signed_urls_are_found(void **state) {
     (void)state;
     struct signed_urls urls = {0};
     char text[64];
@@ -59,7 +59,7 @@ static void check_refused(const char *url, const char *message, const char *name
     assert_int_equal(urls.count, 0);
 }
 
-static void test_refused(void **state) {
+static void test_urls_without_a_query_are_refused(void **state) {
     (void)state;
     check_refused("https://host/a",
                   "the signed URL cannot be used: it is not a web URL with a query",
@@ -77,8 +77,8 @@ static void test_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_queries_are_found_by_url),
-        cmocka_unit_test(test_many),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_many_signed_urls_are_found),
+        cmocka_unit_test(test_urls_without_a_query_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ static void check_refused(const char *name, const char *value, const char *messa
     if (advice) assert_string_equal(error.advice, advice);
 }
 
-static void test_values(void **state) {
+static void test_values_of_options_are_checked(void **state) {
     (void)state;
     struct storage_options options = options_of(
         (const char *const[]){"anon", "True", "endpoint_url", "http://a", "timeout", "7", NULL});
@@ -69,7 +69,7 @@ static void clear_environment(void) {
     setenv("AWS_CONFIG_FILE", "/does/not/exist", 1);
 }
 
-static void test_environment(void **state) {
+static void test_options_override_the_environment(void **state) {
     (void)state;
     clear_environment();
     setenv("AWS_ACCESS_KEY_ID", "environment", 1);
@@ -165,7 +165,7 @@ static void test_the_environment_of_azure_concerns_azure_only(void **state) {
     unsetenv("AZURE_STORAGE_SAS_TOKEN");
 }
 
-static void test_profiles(void **state) {
+static void test_profiles_are_read(void **state) {
     (void)state;
     const char *text = "[default]\nkey = a\n# key = c\n[profile work]\r\n key=b c \r\n[x]\nkey=d";
     size_t size;
@@ -192,7 +192,7 @@ static void check_object(const char *text, const char *const *pairs, const char 
     storage_options_deinit(&options);
 }
 
-static void test_objects(void **state) {
+static void test_urls_of_objects_have_host_and_path(void **state) {
     (void)state;
     const char *const local[] = {"endpoint", "http://127.0.0.1:8333/", NULL};
     const char *const region[] = {"region", "eu-west-1", NULL};
@@ -234,7 +234,7 @@ static void test_domains_of_regions(void **state) {
     }
 }
 
-static void test_listing(void **state) {
+static void test_urls_of_listings_have_their_query(void **state) {
     (void)state;
     struct storage_options options =
         options_of((const char *const[]){"endpoint", "http://h:1", NULL});
@@ -260,7 +260,7 @@ static recmap_status authorize(struct authorization *authorization, const char *
     return status;
 }
 
-static void test_authorization(void **state) {
+static void test_authorization_depends_on_store_and_keys(void **state) {
     (void)state;
     struct authorization found;
     const char *const keys[] = {"key", "k", "secret", "s", "token", "t", NULL};
@@ -335,7 +335,7 @@ static void test_credentials_are_not_mixed(void **state) {
 }
 
 /* A copy of the options is renewed when they changed, and only then. */
-static void test_refreshed_options(void **state) {
+static void test_options_are_copied_only_after_a_change(void **state) {
     (void)state;
     recmap_storage *storage;
     struct storage_options copy = {0};
@@ -355,7 +355,7 @@ static void test_refreshed_options(void **state) {
     recmap_storage_release(storage);
 }
 
-static void test_delays(void **state) {
+static void test_delays_double_up_to_a_limit(void **state) {
     (void)state;
     assert_int_equal(retry_delay_ms(1, 0, 0), 0);
     assert_int_equal(retry_delay_ms(1, 100, 0), 100);
@@ -383,7 +383,7 @@ static void test_the_limit_begins_after_a_healthy_transfer(void **state) {
     assert_int_equal(retry_limit_start(start, 7, start), start);
 }
 
-static void test_window(void **state) {
+static void test_the_window_grows_and_shrinks(void **state) {
     (void)state;
     struct request_window window;
     window_init(&window, 4, 8);
@@ -426,20 +426,20 @@ static void test_window_doubles_at_first(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_values_of_options_are_checked),
+        cmocka_unit_test(test_options_override_the_environment),
         cmocka_unit_test(test_the_profile_of_the_environment_concerns_amazon_only),
         cmocka_unit_test(test_the_environment_of_azure_concerns_azure_only),
-        cmocka_unit_test(test_profiles),
-        cmocka_unit_test(test_objects),
+        cmocka_unit_test(test_profiles_are_read),
+        cmocka_unit_test(test_urls_of_objects_have_host_and_path),
         cmocka_unit_test(test_domains_of_regions),
-        cmocka_unit_test(test_listing),
-        cmocka_unit_test(test_authorization),
+        cmocka_unit_test(test_urls_of_listings_have_their_query),
+        cmocka_unit_test(test_authorization_depends_on_store_and_keys),
         cmocka_unit_test(test_credentials_are_not_mixed),
-        cmocka_unit_test(test_refreshed_options),
-        cmocka_unit_test(test_delays),
+        cmocka_unit_test(test_options_are_copied_only_after_a_change),
+        cmocka_unit_test(test_delays_double_up_to_a_limit),
         cmocka_unit_test(test_the_limit_begins_after_a_healthy_transfer),
-        cmocka_unit_test(test_window),
+        cmocka_unit_test(test_the_window_grows_and_shrinks),
         cmocka_unit_test(test_window_is_halved_once_per_round_trip),
         cmocka_unit_test(test_window_doubles_at_first),
     };
