@@ -101,7 +101,7 @@ class Formats(CliTest):
         self.check("report", "a.rmx", "-o", "s3://b/x", status=4, err=err)
         err = (
             "recmap: d/s3://x: cannot create the file: No such file or directory\n"
-            "  check the path, its permissions and the state of the device\n"
+            "  check the path; relative paths start at the current folder\n"
         )
         self.check("cat", "a.rmx", "-o", "d/s3://x", status=4, err=err)
 
@@ -348,7 +348,7 @@ class OutputFiles(CliTest):
         self.assertEqual(self.files(), sorted([*files, "out"]))
 
     def test_failures_are_explained(self):
-        advice = "  check the path, its permissions and the state of the device\n"
+        advice = "  check the path; relative paths start at the current folder\n"
         self.check(
             "cat",
             "a.rmx",
@@ -364,7 +364,8 @@ class OutputFiles(CliTest):
             "-o",
             "d",
             status=4,
-            err=f"recmap: d: cannot open the file: Is a directory\n{advice}",
+            err="recmap: d: cannot open the file: Is a directory\n"
+            "  check the path, its permissions and the state of the device\n",
         )
         self.assertEqual(self.files(), ["a", "a.rmx", "d"])
 

@@ -337,7 +337,7 @@ class Named(CliTest):
             "none",
             status=4,
             err="recmap: none: cannot open the file: No such file or directory\n"
-            "  check the path, its permissions and the state of the device\n",
+            "  check the path; relative paths start at the current folder\n",
         )
 
     def test_ids_name_records(self):

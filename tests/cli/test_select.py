@@ -506,7 +506,7 @@ class Split(Selected):
             status=4,
             err=(
                 "recmap: missing/below: cannot create the folder: No such file or directory\n"
-                "  check the path, its permissions and the state of the device\n"
+                "  check the path; relative paths start at the current folder\n"
             ),
         )
         self.check(

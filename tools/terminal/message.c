@@ -8,8 +8,8 @@
 
 #include <recmap/text.h>
 
+#include "base/words/errno_advice.h"
 #include "base/words/printable.h"
-#include "base/words/url_prefix.h"
 
 void print_readable(FILE *stream, const char *text, size_t size) {
     for (size_t read; size; text += read, size -= read) {
@@ -90,13 +90,7 @@ recmap_status message_fail_errno(recmap_error *error, const char *path, const ch
     make_printable(error->path, sizeof error->path);
     snprintf(error->message, sizeof error->message, "cannot %s: %s", action,
              strerror(system_errno));
-    const char *advice = "check the path, its permissions and the state of the device";
-    if (system_errno == ENOSPC || system_errno == EDQUOT)
-        advice = "free some space on that file system, or write elsewhere with -o";
-    if (system_errno == ENOENT && url_is_url(path))
-        advice = "a URL cannot be used here: name a local file";
-    if (system_errno == EPIPE) advice = "the reader of the output has exited";
-    snprintf(error->advice, sizeof error->advice, "%s", advice);
+    snprintf(error->advice, sizeof error->advice, "%s", errno_advice(system_errno, path));
     return RECMAP_IO;
 }
 

@@ -587,7 +587,7 @@ class Report(ReportTest):
             status=4,
             err=(
                 "recmap: no/a.html: cannot create the file: No such file or directory\n"
-                "  check the path, its permissions and the state of the device\n"
+                "  check the path; relative paths start at the current folder\n"
             ),
         )
         self.check(
