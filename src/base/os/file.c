@@ -143,6 +143,7 @@ recmap_status file_open_beneath(int *fd, const char *root, const char *name, boo
             return status;
         }
         close(folder);
+        /* keep_regular reports errno, which close may have changed. */
         errno = code;
         if (next < 0 && slash && (code == ELOOP || code == ENOTDIR))
             return fail_outside(error, path);

@@ -114,6 +114,7 @@ static bool plan(recmap_batch *batch, size_t *memory_size, recmap_dataset *datas
         struct batch_read *read = &batch->reads[batch->read_count++];
         *read = align_read(batch, i, next, bytes_end, alignment);
         read->memory_offset = place_read(read, alignment, *memory_size);
+        /* The sizes come from the index, which may be forged: their sum must not wrap around. */
         if (read->memory_offset > SIZE_MAX / 2) return false;
         *memory_size = read->memory_offset + read->size;
     }
@@ -209,6 +210,7 @@ static void submit_reads(struct direct_reader *reader) {
     }
     unsigned refused = ring_submit(reader->ring);
     if (refused) direct_reader_stop(reader);
+    /* The kernel takes reads in order, so the last ones are those that it refused. */
     for (unsigned i = count - refused; i < count; i++) end_read(reader, submitted[i], -1);
     for (unsigned i = 0; i < count; i++) shard_cache_unpin(pins[i]);
 }

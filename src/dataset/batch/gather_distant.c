@@ -64,6 +64,7 @@ recmap_status gather_read_distant(struct gather *gather, recmap_error *error) {
         }
         status = gather_check_window(gather, part->first, part->end, &window, error);
         if (status == RECMAP_CORRUPT || status == RECMAP_STALE) {
+            /* The source may have kept the bytes: the second read must not get the same ones. */
             source_forget(read->source, read->offset, read->size);
             RETURN_IF_FAILED(
                 source_read(read->source, read->data, read->size, read->offset, error));

@@ -69,6 +69,7 @@ static recmap_status plan_ranges(struct gather *gather, size_t i, recmap_error *
                                        ranges[r].end - begin, pin, error);
     }
     free(ranges);
+    /* The record has the size of the whole payload, of which only the ranges are ever filled. */
     const struct batch_request *request = &gather->batch->requests[i];
     gather->batch->records[request->slot] =
         (recmap_record){bytes, (size_t)part->payload_size, request->number, NULL};

@@ -164,6 +164,7 @@ static bool refill(struct inflater *inflater) {
         if (end > inflater->taken) left = min_u64(left, end - inflater->taken);
         size_t size = (size_t)min_u64(left, INPUT_SIZE);
         uint8_t *begin = inflater->input + INPUT_LEAD;
+        /* ISA-L may step back from the new bytes into those that it used last. */
         memmove(inflater->input, inflater->state.next_in - INPUT_LEAD, INPUT_LEAD);
         inflater->state.next_in = begin;
         if (inflater->source.read(inflater->source.context, begin, size, inflater->taken,

@@ -88,6 +88,7 @@ static enum frame_verdict parse(struct frame *frame, const struct framing *frami
     for (; at < size; at += member.size) {
         enum tar_verdict verdict = tar_member_read(&member, bytes + at, size - at, &said);
         bool is_named = verdict == TAR_MEMBER || verdict == TAR_CUT;
+        /* A cut member of the next sample does not harm this one. */
         if (verdict == TAR_END || (is_named && !belongs(&key, &member))) break;
         if (verdict != TAR_MEMBER)
             return frame_is_bad(fault, FRAME_BAD_LENGTH, "%s (member at byte %" PRIu64 " of it)",

@@ -186,6 +186,7 @@ static enum frame_verdict parse_frame(struct frame *frame, const struct scanner 
 static void scan_frames(const struct scanner *scanner, struct scan_findings *findings,
                         struct scan_cursor *cursor, const uint8_t *bytes, uint64_t size,
                         uint64_t end) {
+    /* A cursor that is lost at the end of the records has damage to be closed there: see resync. */
     while (findings->status == RECMAP_OK && !findings_pause(findings) &&
            (cursor->position < end || (cursor->is_lost && end == size))) {
         if (cursor->is_lost) {

@@ -76,11 +76,13 @@ void readahead_plan_for(struct readahead_plan *plan, struct readahead_state *rea
     plan->is_blind = readahead->is_blind;
     plan->is_measured = plan->is_cold;
     uint64_t steps = (readahead->window + readahead->step_size - 1) / readahead->step_size;
+    /* A step that a full plan has no room for is left to the next plan. */
     while (readahead->next_step <= step_number + steps && plan->step_count < READAHEAD_STEPS_MAX &&
            epoch_cursor_epoch(&readahead->cursor) < readahead->epoch_limit) {
         struct epoch_step *step = &plan->steps[plan->step_count];
         if (epoch_cursor_next(step, &readahead->cursor, NULL) != RECMAP_OK) break;
         uint64_t number = readahead->next_step++;
+        /* The end of an epoch is numbered as a step, but has no records. */
         if (step->is_end) continue;
         uint64_t samples = plan->is_cold ? 0 : samples_of(readahead, number);
         plan->is_measured |= samples > 0;

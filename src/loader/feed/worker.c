@@ -260,6 +260,7 @@ void *loader_work(void *context) {
     recmap_thread_set_interrupt(must_stop, loader);
     queue_init(&queue, &filler, loader);
     pthread_mutex_lock(&loader->lock);
+    /* A worker with jobs never waits for room: the caller may need their results to make some. */
     while (queue.count ? !loader->is_closing : wait_for_room(loader)) {
         begin_jobs(&queue, &filler, loader);
         pthread_mutex_unlock(&loader->lock);

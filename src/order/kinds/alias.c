@@ -56,6 +56,7 @@ static recmap_status fill_columns(struct alias_table *table, uint64_t *heights,
         size_t used = high;
         if (heights[used] < whole) {
             high = next_high(heights, used + 1, count, whole);
+            /* The search for low columns has passed this one and does not return to it. */
             if (used < low) {
                 filled = used;
                 continue;

@@ -168,6 +168,7 @@ static bool copy_sink(const struct columns_merge *merge, size_t part_index, size
     uint64_t first_row = sum_before(merge, part_index, index, count_rows);
     if (is_fixed(slot)) {
         size_t row_size = (size_t)slot->count * size;
+        /* The rows before the tail were read into the whole: see aim_sinks. */
         size_t tail = count_tail_rows(slot, part->row_count), row = part->row_count - tail;
         return interrupt_copy(interrupt, whole->values.data + (first_row + row) * row_size,
                               sink->values.data + row * row_size, tail * row_size);

@@ -115,6 +115,7 @@ static bool check_cut(const struct cut *cut, int64_t *row_count) {
     case RECMAP_PARTITION_ROW_STARTS:
         if (count == 0) return check_end(cut, 0);
         if (!check_first(cut) || !check_ascent(cut, 0)) return false;
+        /* The last row has all entries that are left, so it may start anywhere among them. */
         return last <= cut->count || check_end(cut, last);
     case RECMAP_PARTITION_VALUE_ROW_IDS:
         if (!check_row_ids(cut)) return false;

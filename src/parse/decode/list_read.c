@@ -90,6 +90,7 @@ static bool decode_feature(struct list_decoder *decoder, const struct example_fe
     struct wire_trace trace = {0};
     uint32_t tag;
     if (is_step) {
+        /* A step of a list is a feature alone, without an entry around it. */
         body = entry;
         entry.at = entry.end;
     }

@@ -252,6 +252,8 @@ static bool report(recmap_kind_check *check, struct known_kind *known, recmap_ty
 static bool add_feature(recmap_kind_check *check, size_t i) {
     const struct record_kind *feature = &check->features[i];
     struct known_kind *known = i < check->order_count ? check->order[i] : NULL;
+    /* Most writers put the features of all records in one order, so the name is searched for only
+     * if it is not the one that was here in the last record. */
     bool is_expected = known && known->is_list == feature->is_list &&
                        known->name_size == feature->name_size &&
                        !memcmp(known->name, feature->name, feature->name_size);

@@ -62,6 +62,7 @@ static recmap_status add_values_slot(struct column_plan *column, recmap_parser *
     if (feature->kind == RECMAP_FEATURE_FIXED_LEN || (is_sequence && column->is_list))
         made.count = column->stride;
     else if (is_sequence) made.multiple = column->stride;
+    /* max_length counts steps, and the limit of a slot counts values. */
     made.limit = feature->max_length * column->stride;
     made.steps = column->is_list && feature->kind == RECMAP_FEATURE_VAR_LEN;
     if (feature->kind == RECMAP_FEATURE_FIXED_LEN && feature->default_count)

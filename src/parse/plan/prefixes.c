@@ -62,6 +62,7 @@ static struct prefix make_prefix(const struct slot *slot, uint32_t first) {
     put_fixed(&prefix, 3, (uint8_t)size);
     for (size_t i = 0; i < size; i++) put_fixed(&prefix, PREFIX_KEY_AT + i, (uint8_t)slot->name[i]);
     put_fixed(&prefix, at, FIELD_2_TAG);
+    /* V, L and D are E less the bytes that follow E, up to and with their own. */
     put_length(&prefix, at + 1, size + 4);
     put_fixed(&prefix, at + 2, list_tag(slot->list));
     put_length(&prefix, at + 3, size + 6);

@@ -92,6 +92,7 @@ static bool read_member(struct fields *fields, struct json_reader *reader) {
     if (is_one_of(&name, tokens))
         return json_read_text(reader, credentials->token, sizeof credentials->token);
     if (is_one_of(&name, expiries)) return read_expiry(fields, reader);
+    /* `gcloud config config-helper` puts the token into this member. */
     if (json_string_is(&name, "credential") && !fields->is_inside) {
         fields->is_inside = true;
         return read_object(fields, reader);

@@ -167,6 +167,7 @@ static recmap_status probe(struct remote_source *remote, recmap_error *error) {
                                        .size = &size};
     RETURN_IF_FAILED(transfer_run(&failed_index, remote->storage, &request, 1, NULL, error));
     struct file_stat *stat = &remote->source.stat;
+    /* An empty object has no first byte. A reply without a range (200) is the whole object. */
     stat->size = size == 0 ? 0 : reply.status == 206 ? reply.range_total : size;
     stat->mtime_ns = reply.modified == REPLY_NO_TIME ? 0 : reply.modified * NS_PER_S;
     if (stat->size == REPLY_NO_SIZE) {
