@@ -130,6 +130,7 @@ bool field_value(recmap_value *value, const struct field *field, recmap_type typ
     case RECMAP_TYPE_FLOAT:
         if (form == RECMAP_TYPE_BYTES || !read_double(&number, field)) return false;
         value->as.float32 = (float)number;
+        /* A finite number beyond float does not fit; an infinity as it is written does. */
         return isfinite(value->as.float32) || !isfinite(number);
     case RECMAP_TYPE_FLOAT64:
         return form != RECMAP_TYPE_BYTES && read_double(&value->as.float64, field);

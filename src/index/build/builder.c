@@ -557,6 +557,7 @@ static recmap_status scan_forms(recmap_index_builder *builder, const char *const
     const char *text_index_folder = builder->options.text_index_folder;
     recmap_status status = RECMAP_OK;
     if (!text_index_folder) return scan_shards(paths, count, &sink, &options, error);
+    /* A text index gives the places of its shard's records, so shards are read one by one. */
     for (size_t i = 0; status == RECMAP_OK && i < count; i++)
         status = side_index_scan(text_index_folder, paths[i], &sink, &options, error);
     return status;

@@ -115,6 +115,7 @@ void scan_shard_detect(struct scan_shard *shard, const char *path, size_t index,
     recmap_status status = open_source(&source, shard, NULL, options, &error);
     if (status == RECMAP_OK) {
         shard->stat = source->stat;
+        /* The file may be shorter than it was when the bounds were recorded. */
         shard->start = min_u64(form->start, source->stat.size);
         shard->end = form->is_bounded ? min_u64(form->end, source->stat.size) : source->stat.size;
         shard->is_remote = source->fd < 0;
