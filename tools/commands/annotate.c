@@ -183,7 +183,8 @@ static int run_job(struct annotate_job *job) {
         if (exit_status) return exit_status;
     }
     if (job->args.operand_count > 1)
-        return args_usage_error(&job->args, "only one index can be given");
+        return args_usage_error(&job->args, "only one index can be given: files of columns follow "
+                                            "--column, as in --column score=scores.csv");
     if (job->args.operand_count && !job->change_count)
         return args_usage_error(&job->args, "no --column, --drop or --rename given");
     int exit_status = check_defaults(job);

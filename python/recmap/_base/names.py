@@ -14,6 +14,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _HAS_KEYWORDS = 0x08  # the flag of a function that takes any keywords
 
+# The similarity of a name and an argument of another function that it means: "shufle", "shuffle".
+_ALMOST_EQUAL = 0.8
+
 _NO_PROCESSES = "threads=...: recmap reads in threads, not in worker processes"
 
 # What arguments of other libraries are called here, and how to write them.
@@ -162,18 +165,21 @@ def _unknown(called: Any, name: str, accepted: frozenset[str], otherwise: str) -
 
 
 def _advice(name: str, accepted: frozenset[str], otherwise: str) -> str:
+    import difflib  # only for messages
+
     meant, code = _FOREIGN.get(name, (name, f"{name}=..."))
     if meant in accepted:
         return f": write {code}"
     if _owner_of(name):  # it is foreign to this function only
         meant, code = name, f"{name}=..."
-    owner = _owner_of(meant)
+    owner = _owner_of(meant) or ("recmap.Loader" if name in _FOREIGN else "")
     if owner:
         return f": {owner} takes {code}"
     near = near_names(name, accepted, 1)
     if near or otherwise:
         return f". Did you mean {near[0]!r}?" if near else f": {otherwise}"
-    elsewhere = near_names(name, {known for names in OWNERS.values() for known in names}, 1)
+    owned = {known for names in OWNERS.values() for known in names}
+    elsewhere = difflib.get_close_matches(name.lower(), owned, 1, _ALMOST_EQUAL)
     return f": {_owner_of(elsewhere[0])} takes {elsewhere[0]}=..." if elsewhere else ""
 
 

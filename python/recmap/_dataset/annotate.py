@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
+import io
 import json
 import os
 import reprlib
@@ -26,6 +28,7 @@ Unmatched: TypeAlias = Literal["error", "ignore"]
 _KEYS = {None: 0, "id": 1, "number": 2}
 # The first of these columns that a table or a file has contains its keys.
 _KEY_NAMES: tuple[Key, ...] = ("id", "number")
+_HEADER_LIMIT = 1 << 20  # bytes in which the first line of a table must end
 _TYPES = {"int64": 1, "float": 2, "bytes": 3, "float64": 4}
 _Change: TypeAlias = "tuple[Any, ...]"
 
@@ -44,16 +47,42 @@ def _fields_of(path: str) -> list[str]:
             f"{path}: only CSV, TSV and JSON lines have names of columns: name the column of "
             'another file, as in {"score": path}'
         )
-    with open(path, encoding="utf-8-sig", newline="") as file:
+    text = _first_text(path)
+    try:
         if extension in (".csv", ".tsv"):
-            names = next(csv.reader(file, delimiter="," if extension == ".csv" else "\t"), [])
+            lines = io.StringIO(text, newline="")
+            names = next(csv.reader(lines, delimiter="," if extension == ".csv" else "\t"), [])
         else:
-            first = json.loads(file.readline() or "{}")
+            first = json.loads(text.split("\n", 1)[0] or "{}")
             names = list(first) if isinstance(first, dict) else []
+    except (csv.Error, json.JSONDecodeError) as error:
+        raise ValueError(
+            f"{path}: line 1: the names of columns cannot be read: {error}: check that quotes are "
+            "closed, or name the columns, as in {name: path}"
+        ) from None
     fields = [name for name in names if name not in _KEY_NAMES]
     if not fields:
         raise ValueError(f"{path}: the first line names no column: name them, as in {{name: path}}")
     return fields
+
+
+def _first_text(path: str) -> str:
+    """The first line of a file, and what follows it in the first megabyte."""
+    with open(path, "rb") as file:
+        data = file.read(_HEADER_LIMIT)
+    end = data.find(b"\n") if b"\n" in data else len(data)
+    if end == _HEADER_LIMIT:
+        raise ValueError(f"{path}: line 1 has more than {_HEADER_LIMIT} bytes: this is not a table")
+    try:
+        # The end of the data may cut a character.
+        text = codecs.getincrementaldecoder("utf-8-sig")().decode(data)
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path}: byte {error.start} is not UTF-8: save the file as UTF-8"
+        ) from None
+    if "\0" in text:
+        raise ValueError(f"{path}: byte {data.index(0)} is 0, so this is not a text file in UTF-8")
+    return text
 
 
 def changes_of(

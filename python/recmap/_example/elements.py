@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from .._base.names import near_names
 from .._base.numbers import natural
 
 __all__ = [
+    "check_key",
     "check_no_shape",
     "check_shape_and_dtype",
     "defaults_of",
@@ -99,6 +101,18 @@ def check_no_shape(kind: str, dtype: Any, key: Any) -> None:
     raise ValueError(f"{kind} has no shape, but its dtype is {dtype!r}: did you mean {meant}?")
 
 
+def check_key(kind: str, key: Any) -> None:
+    """Refuses what is not the name of a feature, such as a shape in its place.
+
+    Raises:
+        TypeError: what was given.
+    """
+    if key is not None and not isinstance(key, str):
+        raise TypeError(
+            f'key is the name of a feature in the record, not {key!r}: write {kind}(..., key="name")'
+        )
+
+
 def is_dtype(value: Any) -> bool:
     return element_name_of(value) in _ELEMENTS
 
@@ -111,6 +125,8 @@ def element_name_of(dtype: Any) -> str:
     if name is None and isinstance(dtype, type) and issubclass(dtype, np.generic):
         name = np.dtype(dtype).name
     name = (str(dtype) if name is None else name).removeprefix("torch.")
+    if re.fullmatch("[<=|]?[biuf][1248]", name):  # a code of NumPy
+        name = np.dtype(name).name
     if name in ("string", "object") or name.startswith(("bytes", "str")):
         return "bytes"
     return _ALIASES.get(name, name)

@@ -15,6 +15,7 @@ from .._base.numbers import natural
 from .._base.renamed import NO_DTYPE, warn_without_dtype
 from .call_repr import CallRepr
 from .elements import (
+    check_key,
     check_no_shape,
     check_shape_and_dtype,
     defaults_of,
@@ -88,6 +89,7 @@ class _Checked(CallRepr):
             check_shape_and_dtype(kind, given.shape, given.dtype)
         else:
             check_no_shape(kind, given.dtype, getattr(self, "key", None))
+        check_key(kind, getattr(self, "key", None))
         if not has_dtype:
             warn_without_dtype(kind, getattr(self, "shape", None))
         element = element_of(given.dtype)

@@ -582,3 +582,67 @@ def test_a_misspelt_column_of_an_index(copied_digits):
     advice = advice_of(lambda: recmap.open(copied_digits, lift=["lable"]))
     assert advice.startswith("Did you mean 'label'? If the name is right, to add it, and keep all")
     assert advice_of(lambda: recmap.open(copied_digits, lift=["id"])).startswith("to add it")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ("id,score\n1,2\n".encode("utf-16"), "byte 0 is not UTF-8: save the file as UTF-8"),
+        (b"id,score\0\n", "byte 8 is 0, so this is not a text file in UTF-8"),
+        (
+            b'id,"score\n' + b"1,2\n" * 50_000,
+            "line 1: the names of columns cannot be read: field larger than field limit (131072): "
+            "check that quotes are closed, or name the columns, as in {name: path}",
+        ),
+        (b"x" * (1 << 20), "line 1 has more than 1048576 bytes: this is not a table"),
+    ],
+)
+def test_tables_without_readable_names_of_columns_are_explained(data, message, digits, tmp_path):
+    table = tmp_path / "scores.csv"
+    table.write_bytes(data)
+    fails(lambda: digits.annotate(str(table)), ValueError, f"{table}: {message}")
+
+
+def test_names_of_columns_may_end_in_a_cut_character(digits_copy, copied_digits, tmp_path):
+    """The first megabyte of a file may end within a character."""
+    rows = "".join(f"{number},{'é' * 400}\n" for number in range(1797))
+    table = tmp_path / "names.csv"
+    table.write_text("number,name\n" + rows + "x", "utf-8")
+    assert table.stat().st_size > 1 << 20
+    with pytest.raises(recmap.Error, match=r"names.csv: line 1799"):
+        recmap.open(copied_digits).annotate(str(table))
+
+
+@pytest.mark.parametrize(
+    ("call", "advice"),
+    [
+        (lambda ds: recmap.open(ds, num_workers=2), ": recmap.Loader takes threads=...: recmap"),
+        (lambda ds: recmap.open(ds, workers=2), ": recmap.Loader takes threads=...: recmap"),
+        (lambda ds: recmap.open(ds, shufle=True), ": recmap.Loader takes shuffle=..."),
+        (lambda ds: recmap.open(ds, mode="r"), "'mode'"),
+        (lambda ds: recmap.Writer("x", mode="w"), "'mode'"),
+    ],
+)
+def test_only_names_that_are_near_are_suggested(call, advice, digits):
+    with pytest.raises(TypeError) as caught:
+        call(digits.index_path)
+    text = str(caught.value)
+    assert advice in text
+    assert "takes numbers" not in text
+    assert "takes order" not in text
+
+
+def test_keys_that_are_not_names_are_refused():
+    message = "key is the name of a feature in the record, not 3: write VarLen(..., key=\"name\")"
+    fails(lambda: recmap.VarLen("float32", 3), TypeError, message)
+
+
+@pytest.mark.parametrize(("code", "name"), [("i8", "int64"), ("<f4", "float32"), ("u1", "uint8")])
+def test_codes_of_numpy_are_dtypes(code, name, digits):
+    features = {"label": recmap.FixedLen((), code)}
+    kind = "float" if "f" in code else "int"
+    if kind == "int":
+        assert digits.parse([0], features)["label"].dtype == name
+    else:
+        with pytest.raises(recmap.FeatureError, match="float"):
+            digits.parse([0], features)
