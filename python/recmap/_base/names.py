@@ -25,6 +25,7 @@ _FOREIGN = {
     "buffer_size": ("shuffle", "shuffle=True, which shuffles a whole epoch without a buffer"),
     "cache_dir": ("cache", "cache=..."),
     "collate_fn": ("transform", "transform=..."),
+    "columns": ("lift", "lift=[...]"),
     "description": ("features", "features={name: recmap.FixedLen(...), ...}"),
     "drop_last": ("last", 'last="drop"'),
     "drop_remainder": ("last", 'last="drop"'),

@@ -633,7 +633,7 @@ def test_only_names_that_are_near_are_suggested(call, advice, digits):
 
 
 def test_keys_that_are_not_names_are_refused():
-    message = "key is the name of a feature in the record, not 3: write VarLen(..., key=\"name\")"
+    message = 'key is the name of a feature in the record, not 3: write VarLen(..., key="name")'
     fails(lambda: recmap.VarLen("float32", 3), TypeError, message)
 
 

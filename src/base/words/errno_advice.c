@@ -16,7 +16,7 @@ const char *errno_advice(int system_errno, const char *path) {
     case EFBIG: return "raise the limit of file size (ulimit -f), or write elsewhere with -o";
     case EROFS: return "the file system is read-only: write elsewhere with -o";
     case EMFILE: return "raise the limit of open files (ulimit -n)";
-    case ENOMEM: return "raise the limit of address space (ulimit -v), or use --access read";
+    case ENOMEM: return "raise the limit of address space (ulimit -v), or use `--access read`";
     case EPIPE: return "the reader of the output has exited";
     default: return path[0] ? "check the path, its permissions and the state of the device" : "";
     }
