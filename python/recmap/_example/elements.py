@@ -109,7 +109,8 @@ def check_key(kind: str, key: Any) -> None:
     """
     if key is not None and not isinstance(key, str):
         raise TypeError(
-            f'key is the name of a feature in the record, not {key!r}: write {kind}(..., key="name")'
+            f"key is the name of a feature in the record, not {key!r}: write "
+            f'{kind}(..., key="name")'
         )
 
 
