@@ -1,8 +1,14 @@
 """Files of a wheel besides the package."""
 
+import contextlib
+import http.client
 import importlib.metadata
 import json
 import re
+import subprocess
+import sysconfig
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -26,6 +32,34 @@ def test_manual_and_completion_of_the_command():
     ):
         path = next(file for end, file in files.items() if end.endswith(name))
         assert "--list-commands" in path.read_text()
+
+
+@contextlib.contextmanager
+def started_view(index):
+    """The process of `recmap view` and the address that it prints."""
+    command = [Path(sysconfig.get_path("scripts"), "recmap"), "view", "--no-browser", index]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process, urlsplit(process.stdout.readline().strip())
+        finally:
+            process.terminate()
+
+
+def test_view_answers_a_request(digits_index):
+    files = {"/".join(file.parts[-3:]): file for file in files_of_wheel()}
+    if "recmap/bin/recmap" not in files:
+        pytest.skip("recmap is not installed as a wheel")
+    with started_view(digits_index) as (process, address):
+        assert address.hostname == "127.0.0.1"
+        connection = http.client.HTTPConnection(address.netloc, timeout=60)
+        connection.request("GET", address.path)
+        reply = connection.getresponse()
+        assert (reply.status, b"<!DOCTYPE html>" in reply.read()) == (200, True)
+        mappings = Path(f"/proc/{process.pid}/maps").read_text()
+    # A wheel for other machines lists its libraries. It must not need the system's libmicrohttpd.
+    if any(file.match("sboms/libraries.spdx.json") for file in files.values()):
+        library = files["recmap/bin/recmap"].locate().with_name("libmicrohttpd.so.12")
+        assert str(library) in mappings
 
 
 def test_licences_of_carried_libraries():
