@@ -250,13 +250,13 @@ void file_expect_random(int fd) {
 static uint32_t direct_alignment(int fd) {
     enum { ENOUGH = 4096 };
 #ifdef STATX_DIOALIGN
-    struct statx found;
-    if (!statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &found) &&
-        (found.stx_mask & STATX_DIOALIGN)) {
-        uint32_t larger = found.stx_dio_mem_align > found.stx_dio_offset_align
-                              ? found.stx_dio_mem_align
-                              : found.stx_dio_offset_align;
-        bool is_possible = found.stx_dio_offset_align && larger <= ENOUGH;
+    struct statx attributes;
+    if (!statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &attributes) &&
+        (attributes.stx_mask & STATX_DIOALIGN)) {
+        uint32_t larger = attributes.stx_dio_mem_align > attributes.stx_dio_offset_align
+                              ? attributes.stx_dio_mem_align
+                              : attributes.stx_dio_offset_align;
+        bool is_possible = attributes.stx_dio_offset_align && larger <= ENOUGH;
         return is_possible && !(larger & (larger - 1)) ? larger : 0;
     }
 #endif
@@ -265,11 +265,11 @@ static uint32_t direct_alignment(int fd) {
 
 bool file_pass_cache(uint32_t *alignment, int fd) {
     int saved = errno;
-    uint32_t found = direct_alignment(fd);
-    int flags = found ? fcntl(fd, F_GETFL) : -1;
+    uint32_t required = direct_alignment(fd);
+    int flags = required ? fcntl(fd, F_GETFL) : -1;
     bool passes = flags >= 0 && !fcntl(fd, F_SETFL, flags | O_DIRECT);
     errno = saved;
-    if (passes) *alignment = found;
+    if (passes) *alignment = required;
     return passes;
 }
 
@@ -513,8 +513,8 @@ recmap_status temporary_create(struct temporary_file *file, const char *target,
             free(path);
             continue;
         }
-        char *kept = status == RECMAP_OK ? strdup(target) : NULL;
-        if (status == RECMAP_OK && !kept) {
+        char *copy = status == RECMAP_OK ? strdup(target) : NULL;
+        if (status == RECMAP_OK && !copy) {
             unlink(path);
             close(fd);
             status = fail_memory(error);
@@ -523,7 +523,7 @@ recmap_status temporary_create(struct temporary_file *file, const char *target,
             free(path);
             return status;
         }
-        *file = (struct temporary_file){fd, path, kept, process_id(), make_private(fd), 0};
+        *file = (struct temporary_file){fd, path, copy, process_id(), make_private(fd), 0};
         return RECMAP_OK;
     }
 }

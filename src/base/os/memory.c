@@ -105,11 +105,12 @@ size_t pages_size(size_t size) {
 }
 
 uint8_t *pages_allocate(size_t size) {
-    size_t taken = pages_size(size);
+    size_t allocated_size = pages_size(size);
     void *memory;
     int saved = errno;
-    if (taken == SIZE_MAX || posix_memalign(&memory, alignment_of(size), taken)) return NULL;
-    if (alignment_of(size) == HUGE_PAGE) madvise(memory, taken, MADV_HUGEPAGE);
+    if (allocated_size == SIZE_MAX || posix_memalign(&memory, alignment_of(size), allocated_size))
+        return NULL;
+    if (alignment_of(size) == HUGE_PAGE) madvise(memory, allocated_size, MADV_HUGEPAGE);
     errno = saved;
     return memory;
 }

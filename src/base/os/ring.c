@@ -41,11 +41,11 @@ void ring_add(struct read_ring *ring, int fd, void *data, uint32_t size, uint64_
 unsigned ring_submit(struct read_ring *ring) {
     enum { TRIES = 1000 };
     for (int tries = 0; ring->added && tries < TRIES; tries++) {
-        int taken = io_uring_submit(&ring->uring);
-        if (taken > 0) ring->added -= (unsigned)taken;
+        int result = io_uring_submit(&ring->uring);
+        if (result > 0) ring->added -= (unsigned)result;
         /* The kernel is out of memory for the moment; reads in progress will release some. */
-        if (taken == -EAGAIN || taken == -EBUSY) sched_yield();
-        else if (taken < 0 && taken != -EINTR) break;
+        if (result == -EAGAIN || result == -EBUSY) sched_yield();
+        else if (result < 0 && result != -EINTR) break;
     }
     return ring->added;
 }

@@ -9,9 +9,9 @@ int socket_open(int family, int type, int protocol) {
 
 bool socket_host_is_unknown(const char *host) {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-    struct addrinfo *found = NULL;
-    int code = getaddrinfo(host, NULL, &hints, &found);
-    if (!code) freeaddrinfo(found);
+    struct addrinfo *addresses = NULL;
+    int code = getaddrinfo(host, NULL, &hints, &addresses);
+    if (!code) freeaddrinfo(addresses);
 #ifdef EAI_NODATA
     if (code == EAI_NODATA) return true;
 #endif

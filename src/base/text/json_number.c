@@ -76,18 +76,18 @@ static void take_digit(struct decimal *decimal, char digit, bool is_fraction) {
 
 static struct decimal decimal_of(const struct json_number *number) {
     const char *next = number->data, *end = next + number->size;
-    struct decimal taken = {.is_negative = *next == '-'};
+    struct decimal decimal = {.is_negative = *next == '-'};
     bool is_fraction = false;
-    for (next += taken.is_negative; next < end && *next != 'e' && *next != 'E'; next++) {
+    for (next += decimal.is_negative; next < end && *next != 'e' && *next != 'E'; next++) {
         if (*next == '.') is_fraction = true;
-        else take_digit(&taken, *next, is_fraction);
+        else take_digit(&decimal, *next, is_fraction);
     }
-    if (next < end) taken.exponent += read_exponent(next + 1, end);
-    while (taken.digit_count && taken.digits[taken.digit_count - 1] == '0') {
-        taken.digit_count--;
-        taken.exponent++;
+    if (next < end) decimal.exponent += read_exponent(next + 1, end);
+    while (decimal.digit_count && decimal.digits[decimal.digit_count - 1] == '0') {
+        decimal.digit_count--;
+        decimal.exponent++;
     }
-    return taken;
+    return decimal;
 }
 
 /* Computes sum * 10 + digit up to 2^63. */
@@ -108,13 +108,13 @@ static bool add_plain(uint64_t *sum, const struct json_number *number) {
 }
 
 static bool add_any(uint64_t *sum, const struct json_number *number) {
-    struct decimal taken = decimal_of(number);
+    struct decimal decimal = decimal_of(number);
     *sum = 0;
-    if (!taken.digit_count) return true;
-    if (taken.exponent < 0 || taken.exponent > 19) return false;
-    for (size_t i = 0; i < taken.digit_count; i++)
-        if (!add_digit(sum, (uint64_t)(taken.digits[i] - '0'))) return false;
-    for (int64_t i = 0; i < taken.exponent; i++)
+    if (!decimal.digit_count) return true;
+    if (decimal.exponent < 0 || decimal.exponent > 19) return false;
+    for (size_t i = 0; i < decimal.digit_count; i++)
+        if (!add_digit(sum, (uint64_t)(decimal.digits[i] - '0'))) return false;
+    for (int64_t i = 0; i < decimal.exponent; i++)
         if (!add_digit(sum, 0)) return false;
     return true;
 }
@@ -133,17 +133,17 @@ bool json_number_to_int64(int64_t *value, const struct json_number *number) {
 
 /* strtod follows the locale only for the decimal point, so the text contains none. */
 double json_number_to_double(const struct json_number *number) {
-    struct decimal taken = decimal_of(number);
+    struct decimal decimal = decimal_of(number);
     char text[DIGITS_MAX + 32];
     double value = 0;
-    if (taken.exponent > EXPONENT_MAX) taken.exponent = EXPONENT_MAX;
-    if (taken.exponent < -EXPONENT_MAX) taken.exponent = -EXPONENT_MAX;
-    if (taken.digit_count) {
-        snprintf(text, sizeof text, "%.*se%" PRId64, (int)taken.digit_count, taken.digits,
-                 taken.exponent);
+    if (decimal.exponent > EXPONENT_MAX) decimal.exponent = EXPONENT_MAX;
+    if (decimal.exponent < -EXPONENT_MAX) decimal.exponent = -EXPONENT_MAX;
+    if (decimal.digit_count) {
+        snprintf(text, sizeof text, "%.*se%" PRId64, (int)decimal.digit_count, decimal.digits,
+                 decimal.exponent);
         value = strtod(text, NULL);
     }
-    return copysign(value, taken.is_negative ? -1.0 : 1.0);
+    return copysign(value, decimal.is_negative ? -1.0 : 1.0);
 }
 
 bool json_number_to_bits(int64_t *bits, const struct json_number *number) {

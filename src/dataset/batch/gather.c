@@ -287,16 +287,17 @@ recmap_status dataset_fetch(struct overlap *fetched, recmap_batch *batch, recmap
 static recmap_status merge_equal(size_t *slots, size_t *count, recmap_batch *batch,
                                  recmap_error *error) {
     RETURN_IF_FAILED(batch_sort_requests(batch, *count, error));
-    size_t kept = 0;
+    size_t distinct_count = 0;
     for (size_t i = 0; i < *count; i++) {
         struct batch_request request = batch->requests[i];
-        if (!kept || batch->requests[kept - 1].number != request.number) {
-            batch->requests[kept] = (struct batch_request){request.number, kept};
-            kept++;
+        if (!distinct_count || batch->requests[distinct_count - 1].number != request.number) {
+            batch->requests[distinct_count] =
+                (struct batch_request){request.number, distinct_count};
+            distinct_count++;
         }
-        slots[request.slot] = kept - 1;
+        slots[request.slot] = distinct_count - 1;
     }
-    *count = kept;
+    *count = distinct_count;
     return RECMAP_OK;
 }
 

@@ -64,12 +64,12 @@ bool record_layouts_find(struct record_layout *layout, struct list_place *lists,
     if (atomic_load_explicit(&layouts->numbers[place], memory_order_relaxed) != layout->record + 1)
         return false;
     process_lock();
-    const struct kept_layout *kept = layouts->places[place];
-    bool is_found = kept && kept->layout.record == layout->record &&
-                    kept->layout.parser_id == layout->parser_id && kept->list_count == list_count;
+    const struct kept_layout *entry = layouts->places[place];
+    bool is_found = entry && entry->layout.record == layout->record &&
+                    entry->layout.parser_id == layout->parser_id && entry->list_count == list_count;
     if (is_found) {
-        *layout = kept->layout;
-        memcpy(lists, kept->lists, list_count * sizeof *lists);
+        *layout = entry->layout;
+        memcpy(lists, entry->lists, list_count * sizeof *lists);
     }
     process_unlock();
     return is_found;

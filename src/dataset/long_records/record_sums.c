@@ -47,23 +47,23 @@ static void sum_blocks(uint32_t *crcs, const uint8_t *bytes, uint64_t size) {
 
 void record_sums_keep(struct record_sums *sums, uint64_t record, const uint8_t *payload,
                       uint64_t size) {
-    struct kept_sums *kept = malloc(sizeof *kept + block_count(size) * sizeof *kept->crcs);
-    if (!kept) return;
-    kept->record = record;
-    kept->size = size;
-    sum_blocks(kept->crcs, payload, size);
+    struct kept_sums *entry = malloc(sizeof *entry + block_count(size) * sizeof *entry->crcs);
+    if (!entry) return;
+    entry->record = record;
+    entry->size = size;
+    sum_blocks(entry->crcs, payload, size);
     struct kept_sums **place = place_of(sums, record);
     process_lock();
     struct kept_sums *evicted = *place;
-    *place = kept;
+    *place = entry;
     process_unlock();
     free(evicted);
 }
 
 bool record_sums_has(struct record_sums *sums, uint64_t record, uint64_t size) {
     process_lock();
-    const struct kept_sums *kept = *place_of(sums, record);
-    bool has = kept && kept->record == record && kept->size == size;
+    const struct kept_sums *entry = *place_of(sums, record);
+    bool has = entry && entry->record == record && entry->size == size;
     process_unlock();
     return has;
 }
@@ -72,10 +72,10 @@ static bool are_kept(struct record_sums *sums, uint64_t record, const uint32_t *
                      uint64_t begin, uint64_t end) {
     size_t first = (size_t)(begin / SUMS_BLOCK_SIZE);
     process_lock();
-    const struct kept_sums *kept = *place_of(sums, record);
-    bool are = kept && kept->record == record && end <= kept->size &&
-               (end == kept->size || end % SUMS_BLOCK_SIZE == 0) &&
-               !memcmp(crcs, kept->crcs + first, block_count(end - begin) * sizeof *crcs);
+    const struct kept_sums *entry = *place_of(sums, record);
+    bool are = entry && entry->record == record && end <= entry->size &&
+               (end == entry->size || end % SUMS_BLOCK_SIZE == 0) &&
+               !memcmp(crcs, entry->crcs + first, block_count(end - begin) * sizeof *crcs);
     process_unlock();
     return are;
 }

@@ -84,13 +84,13 @@ static recmap_status find_all_in_parts(uint64_t *numbers, size_t capacity, size_
     size_t total = 0;
     for (size_t i = 0; i < dataset->part_count; i++) {
         const struct dataset_part *part = &dataset->parts[i];
-        size_t stored = total < capacity ? total : capacity, found = 0;
+        size_t stored = total < capacity ? total : capacity, part_count = 0;
         RETURN_IF_FAILED(recmap_dataset_find_all(stored < capacity ? numbers + stored : NULL,
-                                                 capacity - stored, &found, part->dataset, id,
+                                                 capacity - stored, &part_count, part->dataset, id,
                                                  error));
-        for (size_t j = stored; j < stored + found && j < capacity; j++)
+        for (size_t j = stored; j < stored + part_count && j < capacity; j++)
             numbers[j] += part->first_record;
-        total += found;
+        total += part_count;
     }
     *count = total;
     return RECMAP_OK;
@@ -108,9 +108,9 @@ recmap_status recmap_dataset_find_all(uint64_t *numbers, size_t capacity, size_t
     size_t matched = 0;
     for (;;) {
         uint64_t number;
-        bool found, matches = false;
-        RETURN_IF_FAILED(index_candidates_next(&candidates, &number, &found, error));
-        if (!found) break;
+        bool is_found, matches = false;
+        RETURN_IF_FAILED(index_candidates_next(&candidates, &number, &is_found, error));
+        if (!is_found) break;
         RETURN_IF_FAILED(dataset_has_id(&matches, dataset, number, id, error));
         if (!matches) continue;
         if (matched < capacity) numbers[matched] = number;
@@ -156,9 +156,9 @@ recmap_status recmap_dataset_find(uint64_t *number, recmap_dataset *dataset, con
     RETURN_IF_FAILED(index_candidates_init(&candidates, dataset->index, id_hash(id), error));
     for (;;) {
         uint64_t candidate;
-        bool found, matches = false;
-        RETURN_IF_FAILED(index_candidates_next(&candidates, &candidate, &found, error));
-        if (!found) return fail_not_found(dataset, id, error);
+        bool is_found, matches = false;
+        RETURN_IF_FAILED(index_candidates_next(&candidates, &candidate, &is_found, error));
+        if (!is_found) return fail_not_found(dataset, id, error);
         RETURN_IF_FAILED(dataset_has_id(&matches, dataset, candidate, id, error));
         if (matches) {
             *number = candidate;

@@ -216,23 +216,23 @@ struct candidate_run {
 /* Takes candidates from `items` on, and prefetches the keys that they are compared with. */
 static void take_candidates(struct candidate_run *run, const struct id_lookup *lookup,
                             const uint64_t *items, size_t count) {
-    size_t taken = 0;
+    size_t taken_count = 0;
     run->items = items;
     run->number_count = 0;
-    for (; taken < count; taken++) {
-        uint64_t number = number_of(lookup, items[taken]);
-        if (!taken || number != run->numbers[run->number_count - 1]) {
+    for (; taken_count < count; taken_count++) {
+        uint64_t number = number_of(lookup, items[taken_count]);
+        if (!taken_count || number != run->numbers[run->number_count - 1]) {
             if (run->number_count == READ_RECORDS) break;
             run->numbers[run->number_count++] = number;
         }
-        __builtin_prefetch(&lookup->keys[slot_of(lookup, items[taken])]);
+        __builtin_prefetch(&lookup->keys[slot_of(lookup, items[taken_count])]);
     }
-    size_t kept =
+    size_t kept_count =
         read_group_count(lookup->dataset, lookup->is_mapped, run->numbers, run->number_count);
-    if (kept < run->number_count)
-        while (number_of(lookup, items[taken - 1]) >= run->numbers[kept]) taken--;
-    run->number_count = kept;
-    run->count = taken;
+    if (kept_count < run->number_count)
+        while (number_of(lookup, items[taken_count - 1]) >= run->numbers[kept_count]) taken_count--;
+    run->number_count = kept_count;
+    run->count = taken_count;
 }
 
 /* Prefetches the bytes of long ids. */

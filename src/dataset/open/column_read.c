@@ -30,8 +30,8 @@ static recmap_status get_column_of_parts(recmap_lifted_column *info, const recma
         RETURN_IF_FAILED(recmap_dataset_get_lifted_column(info, part->dataset,
                                                           part->columns[column_index], error));
         null_count += info->null_count;
-        recmap_type found = concat_part_type(part, info);
-        if (found != RECMAP_TYPE_NONE && type != RECMAP_TYPE_FLOAT64) type = found;
+        recmap_type part_type = concat_part_type(part, info);
+        if (part_type != RECMAP_TYPE_NONE && type != RECMAP_TYPE_FLOAT64) type = part_type;
     }
     info->null_count = null_count;
     if (type != RECMAP_TYPE_NONE) info->type = type;

@@ -200,12 +200,12 @@ static bool find_column(recmap_dataset *dataset, size_t index, const char *name)
     recmap_type type = RECMAP_TYPE_NONE;
     for (size_t i = 0; i < dataset->part_count; i++) {
         struct dataset_part *part = &dataset->parts[i];
-        recmap_lifted_column found;
+        recmap_lifted_column column;
         size_t *place = &part->columns[index];
         if (recmap_dataset_find_lifted_column(place, part->dataset, name, NULL) != RECMAP_OK ||
-            recmap_dataset_get_lifted_column(&found, part->dataset, *place, NULL) != RECMAP_OK)
+            recmap_dataset_get_lifted_column(&column, part->dataset, *place, NULL) != RECMAP_OK)
             return false;
-        recmap_type next = concat_part_type(part, &found);
+        recmap_type next = concat_part_type(part, &column);
         if (!types_fit(type, next)) return false;
         if (next != RECMAP_TYPE_NONE) type = next;
     }

@@ -23,9 +23,10 @@ static bool find_in_index(size_t *feature_index, const recmap_dataset *dataset, 
 static bool parts_count(const recmap_dataset *dataset, const struct manifest_counted *feature) {
     for (size_t i = 0; i < dataset->part_count; i++) {
         const recmap_dataset *part = dataset->parts[i].dataset;
-        size_t found;
-        if (!find_in_index(&found, part, feature->name) ||
-            index_manifest(part->index)->counted_features[found].element != feature->element)
+        size_t feature_index;
+        if (!find_in_index(&feature_index, part, feature->name) ||
+            index_manifest(part->index)->counted_features[feature_index].element !=
+                feature->element)
             return false;
     }
     return true;

@@ -131,19 +131,19 @@ recmap_status dataset_check_frame_as(recmap_record *record, const recmap_dataset
         record->number = number;
         return RECMAP_OK;
     }
-    struct frame found;
+    struct frame frame;
     enum frame_verdict verdict =
-        framing->parse(&found, framing, frame_bytes, place->frame_size, check, NULL);
-    if (__builtin_expect(verdict == FRAME_GOOD && found.size == place->frame_size, 1)) {
-        record->data = frame_bytes + found.data_offset;
-        record->size = (size_t)found.data_size;
+        framing->parse(&frame, framing, frame_bytes, place->frame_size, check, NULL);
+    if (__builtin_expect(verdict == FRAME_GOOD && frame.size == place->frame_size, 1)) {
+        record->data = frame_bytes + frame.data_offset;
+        record->size = (size_t)frame.data_size;
         record->number = number;
         return RECMAP_OK;
     }
     struct frame_fault fault = {"the record's length differs from the index"};
     bool has_other_length = verdict == FRAME_GOOD;
     if (!has_other_length) {
-        framing->parse(&found, framing, frame_bytes, place->frame_size, check, &fault);
+        framing->parse(&frame, framing, frame_bytes, place->frame_size, check, &fault);
         has_other_length = verdict == FRAME_BAD_LENGTH &&
                            framing->begins_frame(framing, frame_bytes, place->frame_size);
     }
@@ -289,14 +289,14 @@ recmap_status recmap_dataset_get(recmap_record *record, recmap_dataset *dataset,
         return status;
     }
     const struct shard_window *window = open_shard_window(shard);
-    recmap_record found;
+    recmap_record result;
     if (!window->data) {
-        status = read_record(&found, dataset, shard, &place, number, error);
+        status = read_record(&result, dataset, shard, &place, number, error);
     } else {
-        status = check_mapped(&found, dataset, shard, &place, number, error);
+        status = check_mapped(&result, dataset, shard, &place, number, error);
     }
     if (status == RECMAP_CORRUPT) status = judge_shard(shard, &place, number, error);
     if (status != RECMAP_OK || !window->data) shard_cache_unpin(shard);
-    if (status == RECMAP_OK) *record = found;
+    if (status == RECMAP_OK) *record = result;
     return status;
 }

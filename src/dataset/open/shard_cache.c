@@ -345,10 +345,10 @@ static recmap_status check_size(const struct open_shard *shard, const struct fil
     uint64_t expected = last_part_of(shard->cache, shard->shard_index)->file_size;
     if (now->size == expected || (now->size > expected && index_shard_can_grow(indexed)))
         return RECMAP_OK;
-    char found[96];
-    snprintf(found, sizeof found, "it has %" PRIu64 " byte%s, it had %" PRIu64, now->size,
+    char sizes[96];
+    snprintf(sizes, sizeof sizes, "it has %" PRIu64 " byte%s, it had %" PRIu64, now->size,
              plural(now->size), expected);
-    return fail_stale(shard, found, error);
+    return fail_stale(shard, sizes, error);
 }
 
 static recmap_status check_end(struct open_shard *shard, recmap_error *error) {
@@ -688,8 +688,8 @@ recmap_span_statistics shard_cache_span_statistics(const struct shard_cache *cac
 }
 
 recmap_cache_statistics shard_cache_disk_statistics(const struct shard_cache *cache) {
-    recmap_cache_statistics found = {0, 0};
+    recmap_cache_statistics statistics = {0, 0};
     if (cache->disk_cache)
-        disk_cache_counts(&found.hit_count, &found.miss_count, cache->disk_cache);
-    return found;
+        disk_cache_counts(&statistics.hit_count, &statistics.miss_count, cache->disk_cache);
+    return statistics;
 }

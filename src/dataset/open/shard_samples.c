@@ -27,14 +27,14 @@ static bool has_checks(const struct framing *framing) {
  * with its length, so another length is a change. With the same length, the payload decides. */
 static enum samples_verdict judge_other(const struct framing *framing, const uint8_t *bytes,
                                         uint64_t size) {
-    struct frame found;
+    struct frame frame;
     if (!has_checks(framing))
-        return framing->parse(&found, framing, bytes, size, FRAME_CHECK_STORED, NULL) == FRAME_GOOD
+        return framing->parse(&frame, framing, bytes, size, FRAME_CHECK_STORED, NULL) == FRAME_GOOD
                    ? SAMPLES_DIFFER
                    : SAMPLES_UNREADABLE;
-    switch (framing->parse(&found, framing, bytes, size, FRAME_CHECK_ALL, NULL)) {
+    switch (framing->parse(&frame, framing, bytes, size, FRAME_CHECK_ALL, NULL)) {
     case FRAME_GOOD: return SAMPLES_DIFFER;
-    case FRAME_BAD_DATA: return found.size == size ? SAMPLES_UNREADABLE : SAMPLES_DIFFER;
+    case FRAME_BAD_DATA: return frame.size == size ? SAMPLES_UNREADABLE : SAMPLES_DIFFER;
     default:
         return framing->begins_frame(framing, bytes, size) ? SAMPLES_DIFFER : SAMPLES_UNREADABLE;
     }
@@ -44,11 +44,11 @@ static enum samples_verdict judge_other(const struct framing *framing, const uin
  * payload is left to whoever reads it. */
 static enum samples_verdict judge_frame(const struct sample *sample, const struct framing *framing,
                                         const uint8_t *bytes) {
-    struct frame found;
+    struct frame frame;
     uint64_t size = sample->place.frame_size;
     enum frame_check check = sample->check ? FRAME_CHECK_STORED : FRAME_CHECK_ALL;
-    if (framing->parse(&found, framing, bytes, size, check, NULL) == FRAME_GOOD &&
-        found.size == size && (!sample->check || found.check == *sample->check))
+    if (framing->parse(&frame, framing, bytes, size, check, NULL) == FRAME_GOOD &&
+        frame.size == size && (!sample->check || frame.check == *sample->check))
         return SAMPLES_EQUAL;
     return judge_other(framing, bytes, size);
 }
@@ -57,15 +57,15 @@ static enum samples_verdict judge_frame(const struct sample *sample, const struc
  * payload. */
 static recmap_status compare_ends(const struct sample *sample, const struct shard_samples *samples,
                                   bool *are_equal, recmap_error *error) {
-    uint8_t header[TFRECORD_HEADER_SIZE], found[TFRECORD_HEADER_SIZE], check[TFRECORD_FOOTER_SIZE];
+    uint8_t header[TFRECORD_HEADER_SIZE], stored[TFRECORD_HEADER_SIZE], check[TFRECORD_FOOTER_SIZE];
     const struct index_place *place = &sample->place;
     *are_equal = false;
     if (!sample->check || place->frame_size < TFRECORD_OVERHEAD) return RECMAP_OK;
     tfrecord_make_header(header, place->frame_size - TFRECORD_OVERHEAD);
-    RETURN_IF_FAILED(open_shard_read(samples->shard, found, sizeof found, place->offset, error));
+    RETURN_IF_FAILED(open_shard_read(samples->shard, stored, sizeof stored, place->offset, error));
     RETURN_IF_FAILED(open_shard_read(samples->shard, check, sizeof check,
                                      place->offset + place->frame_size - sizeof check, error));
-    *are_equal = !memcmp(header, found, sizeof header) && load32(check) == *sample->check;
+    *are_equal = !memcmp(header, stored, sizeof header) && load32(check) == *sample->check;
     return RECMAP_OK;
 }
 

@@ -219,8 +219,8 @@ uint64_t span_cache_keep_size(const struct span_cache *cache) {
 
 recmap_span_statistics span_cache_statistics(const struct span_cache *cache) {
     process_lock();
-    recmap_span_statistics found = cache->statistics;
-    found.held_size = cache->size;
+    recmap_span_statistics statistics = cache->statistics;
+    statistics.held_size = cache->size;
     process_unlock();
-    return found;
+    return statistics;
 }

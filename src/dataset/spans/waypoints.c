@@ -45,12 +45,12 @@ static size_t count_to(const struct waypoints *waypoints, uint64_t offset) {
 /* Drops every other waypoint and doubles the distance. */
 static void thin_out(struct waypoints *waypoints) {
     assert(waypoints->count <= WAYPOINTS_MAX);
-    size_t kept = 0;
+    size_t kept_count = 0;
     for (size_t i = 0; i < waypoints->count; i++) {
-        if (i % 2) waypoints->items[kept++] = waypoints->items[i];
+        if (i % 2) waypoints->items[kept_count++] = waypoints->items[i];
         else inflater_destroy(waypoints->items[i].copy);
     }
-    waypoints->count = kept;
+    waypoints->count = kept_count;
     waypoints->distance_min *= 2;
 }
 

@@ -21,26 +21,27 @@ static enum frame_verdict parse(struct frame *frame, const struct framing *frami
                                 const uint8_t *bytes, uint64_t size, enum frame_check check,
                                 struct frame_fault *fault) {
     recmap_frame_fault said = {""};
-    recmap_frame_place made = {0};
+    recmap_frame_place place = {0};
     if (size == 0) return FRAME_AT_END;
-    switch (framing->custom->parse(&made, bytes, (size_t)size, &said, framing->custom->context)) {
+    switch (framing->custom->parse(&place, bytes, (size_t)size, &said, framing->custom->context)) {
     case RECMAP_FRAME_GOOD: break;
     case RECMAP_FRAME_END: return FRAME_AT_END;
     default: return pass_on(fault, &said);
     }
-    if (!made.size || made.size > size || !bytes_fit(made.data_offset, made.data_size, made.size))
+    if (!place.size || place.size > size ||
+        !bytes_fit(place.data_offset, place.data_size, place.size))
         return frame_is_bad(fault, FRAME_BAD_LENGTH,
                             "the framing \"%s\" returned a record outside its frame or the file",
                             framing->name);
-    *frame = (struct frame){made.size, made.data_offset, made.data_size, 0};
+    *frame = (struct frame){place.size, place.data_offset, place.data_size, 0};
     if (check == FRAME_CHECK_STORED)
-        frame->check = framing_hash(bytes + made.data_offset, made.data_size);
+        frame->check = framing_hash(bytes + place.data_offset, place.data_size);
     return FRAME_GOOD;
 }
 
 static bool begins_frame(const struct framing *framing, const uint8_t *bytes, uint64_t size) {
-    struct frame found;
-    return parse(&found, framing, bytes, size, FRAME_CHECK_HEADER, NULL) == FRAME_GOOD;
+    struct frame frame;
+    return parse(&frame, framing, bytes, size, FRAME_CHECK_HEADER, NULL) == FRAME_GOOD;
 }
 
 static uint64_t find(const struct framing *framing, const uint8_t *bytes, uint64_t size,
@@ -74,7 +75,7 @@ const char *custom_fault(const recmap_framing *table) {
 }
 
 struct framing custom_framing(const recmap_framing *table) {
-    struct framing made = {
+    struct framing framing = {
         .overhead_varies = true,
         .file_header_size = table->file_header_size,
         .file_footer_size = table->file_footer_size,
@@ -84,6 +85,6 @@ struct framing custom_framing(const recmap_framing *table) {
         .find = table->find ? find : NULL,
         .guess = table->find ? find : NULL,
     };
-    snprintf(made.name, sizeof made.name, "%.*s", CUSTOM_NAME_MAX, table->name);
-    return made;
+    snprintf(framing.name, sizeof framing.name, "%.*s", CUSTOM_NAME_MAX, table->name);
+    return framing;
 }

@@ -40,7 +40,7 @@ static uint64_t find(const struct framing *framing, const uint8_t *bytes, uint64
 }
 
 struct framing fixed_framing(uint64_t header_size, uint64_t record_size, uint64_t footer_size) {
-    struct framing made = {
+    struct framing framing = {
         .file_header_size = header_size,
         .file_footer_size = footer_size,
         .record_size = record_size,
@@ -50,7 +50,7 @@ struct framing fixed_framing(uint64_t header_size, uint64_t record_size, uint64_
         .find = find,
         .guess = find,
     };
-    snprintf(made.name, sizeof made.name, "fixed:%" PRIu64 ",%" PRIu64 ",%" PRIu64, header_size,
-             record_size, footer_size);
-    return made;
+    snprintf(framing.name, sizeof framing.name, "fixed:%" PRIu64 ",%" PRIu64 ",%" PRIu64,
+             header_size, record_size, footer_size);
+    return framing;
 }

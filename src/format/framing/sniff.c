@@ -97,8 +97,9 @@ const struct file_kind *sniff_file(const uint8_t *bytes, uint64_t size) {
     if (ofrecord_is_likely(bytes, size, 0)) return &ofrecord;
     if (begins_length(bytes, size)) return NULL;
     for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++) {
-        const struct signature *known = &signatures[i];
-        if (size >= known->size && !memcmp(bytes, known->start, known->size)) return &known->kind;
+        const struct signature *signature = &signatures[i];
+        if (size >= signature->size && !memcmp(bytes, signature->start, signature->size))
+            return &signature->kind;
     }
     return is_text(bytes, size) ? &text : NULL;
 }

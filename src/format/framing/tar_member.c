@@ -246,7 +246,7 @@ static enum tar_verdict read_body(struct tar_member *member, const struct extens
 enum tar_verdict tar_member_read(struct tar_member *member, const uint8_t *bytes, uint64_t size,
                                  struct frame_fault *fault) {
     static const uint8_t zeros[TAR_BLOCK_SIZE];
-    struct extension known = {0};
+    struct extension extension = {0};
     uint64_t field_sum, byte_sum, data_size, at = 0;
     if (!size) return TAR_END;
     for (;;) {
@@ -267,7 +267,8 @@ enum tar_verdict tar_member_read(struct tar_member *member, const uint8_t *bytes
         if (!read_number(&data_size, header + SIZE_AT, SIZE_FIELD))
             return bad(fault, "the size of a member is not a number below 2^63");
         if (!is_extension(header[TYPE_AT]))
-            return read_body(member, &known, bytes, size, at, data_size, fault);
-        if (read_extension(&known, &at, bytes, size, data_size, fault) == TAR_BAD) return TAR_BAD;
+            return read_body(member, &extension, bytes, size, at, data_size, fault);
+        if (read_extension(&extension, &at, bytes, size, data_size, fault) == TAR_BAD)
+            return TAR_BAD;
     }
 }

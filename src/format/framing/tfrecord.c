@@ -99,12 +99,12 @@ static uint64_t find(const struct framing *framing, const uint8_t *bytes, uint64
          at = next_plausible(bytes, at + 1, limit)) {
         if (!budget.place_count--) return FRAME_NOWHERE;
         if (load64(bytes + at) > last - at) continue;
-        struct frame found = {0};
-        if (parse(&found, framing, bytes + at, size - at, FRAME_CHECK_STORED, NULL) != FRAME_GOOD)
+        struct frame frame = {0};
+        if (parse(&frame, framing, bytes + at, size - at, FRAME_CHECK_STORED, NULL) != FRAME_GOOD)
             continue;
-        if (found.data_size > budget.payload_size) return FRAME_NOWHERE;
-        if (check_payload(&found, bytes, at, sums, NULL) == FRAME_GOOD) return at;
-        budget.payload_size -= found.data_size;
+        if (frame.data_size > budget.payload_size) return FRAME_NOWHERE;
+        if (check_payload(&frame, bytes, at, sums, NULL) == FRAME_GOOD) return at;
+        budget.payload_size -= frame.data_size;
     }
     return FRAME_NOWHERE;
 }

@@ -66,14 +66,14 @@ recmap_status recmap_framing_register(const recmap_framing *table, recmap_error 
     strncpy(fresh->name, table->name, CUSTOM_NAME_MAX);
     fresh->table.name = fresh->name;
     process_lock();
-    const struct registered *known = find_registered(fresh->name);
-    if (!known) {
+    const struct registered *registered = find_registered(fresh->name);
+    if (!registered) {
         fresh->next = registered_list;
         registered_list = fresh;
     }
     process_unlock();
-    if (!known) return RECMAP_OK;
-    bool is_known = is_same(&known->table, table);
+    if (!registered) return RECMAP_OK;
+    bool is_known = is_same(&registered->table, table);
     free(fresh);
     return is_known ? RECMAP_OK : fail_table(table->name, "another framing has its name", error);
 }

@@ -61,14 +61,14 @@ static bool is_matched(const char *path, const void *pattern) {
 static recmap_status move_others(struct path_list *list, size_t first, keep_path *is_kept,
                                  const void *context, struct path_list *left_out,
                                  recmap_error *error) {
-    size_t kept = first;
+    size_t kept_count = first;
     bool has_memory = true;
     for (size_t i = first; i < list->count; i++) {
         char *path = list->paths[i];
-        if (is_kept(path, context)) list->paths[kept++] = path;
+        if (is_kept(path, context)) list->paths[kept_count++] = path;
         else has_memory &= path_list_add(left_out, path);
     }
-    list->count = kept;
+    list->count = kept_count;
     return has_memory ? RECMAP_OK : fail_memory(error);
 }
 

@@ -262,18 +262,18 @@ static recmap_status take_smallest(struct idsort *sorter, struct id_pair *pair,
 recmap_status idsort_next(struct idsort *sorter, struct id_pair *pairs, size_t capacity,
                           size_t *count, recmap_error *error) {
     struct interrupt *interrupt = thread_interrupt();
-    size_t taken = 0;
+    size_t taken_count = 0;
     if (!sorter->run_count) {
         size_t left = sorter->buffered - sorter->buffer_next;
-        taken = left < capacity ? left : capacity;
-        memcpy(pairs, sorter->buffer + sorter->buffer_next, taken * sizeof *pairs);
-        sorter->buffer_next += taken;
+        taken_count = left < capacity ? left : capacity;
+        memcpy(pairs, sorter->buffer + sorter->buffer_next, taken_count * sizeof *pairs);
+        sorter->buffer_next += taken_count;
     }
-    while (sorter->run_count && sorter->winner.hash != EXHAUSTED && taken < capacity) {
-        RETURN_IF_FAILED(take_smallest(sorter, &pairs[taken], error));
+    while (sorter->run_count && sorter->winner.hash != EXHAUSTED && taken_count < capacity) {
+        RETURN_IF_FAILED(take_smallest(sorter, &pairs[taken_count], error));
         RETURN_IF_FAILED(interrupt_check(interrupt, MERGE_WORK, error));
-        taken++;
+        taken_count++;
     }
-    *count = taken;
+    *count = taken_count;
     return RECMAP_OK;
 }

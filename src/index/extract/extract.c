@@ -312,12 +312,12 @@ static recmap_status add_counts(const struct extractor *extractor, struct record
  * which nothing is read. */
 static recmap_status lift_values(const struct extractor *extractor, struct record_run *run,
                                  const uint8_t *data, size_t size, recmap_error *error) {
-    struct looked_up found;
+    struct looked_up value;
     if (example_names_count(extractor->compiled))
-        RETURN_IF_FAILED(look_up(&found, extractor, data, size, error));
+        RETURN_IF_FAILED(look_up(&value, extractor, data, size, error));
     if (extractor->has_ids || extractor->column_count)
-        RETURN_IF_FAILED(add_values(extractor, run, &found, data, size, error));
-    return add_counts(extractor, run, &found, data, size, error);
+        RETURN_IF_FAILED(add_values(extractor, run, &value, data, size, error));
+    return add_counts(extractor, run, &value, data, size, error);
 }
 
 recmap_status extractor_lift(const struct extractor *extractor, struct record_run *run,
@@ -329,11 +329,11 @@ recmap_status extractor_lift(const struct extractor *extractor, struct record_ru
 recmap_status extractor_read_id(recmap_value *id, const struct extractor *extractor,
                                 const uint8_t *data, size_t size, recmap_error *error) {
     recmap_value columns[COLUMNS_MAX];
-    struct looked_up found;
+    struct looked_up value;
     if (extractor->plain_id_size &&
         example_single_value(id, extractor->names[0], extractor->plain_id_size, data, size) &&
         is_id_type(id->type))
         return RECMAP_OK;
-    if (!extractor->lift) RETURN_IF_FAILED(look_up(&found, extractor, data, size, error));
-    return read_values(id, columns, extractor, &found, data, size, error);
+    if (!extractor->lift) RETURN_IF_FAILED(look_up(&value, extractor, data, size, error));
+    return read_values(id, columns, extractor, &value, data, size, error);
 }

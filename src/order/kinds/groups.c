@@ -19,12 +19,12 @@ static int compare_int64(const void *a, const void *b) {
 /* Sorts the values, removes duplicates, and sets `count` to how many remain. */
 static recmap_status sort_unique(int64_t *values, size_t *count, recmap_error *error) {
     RETURN_IF_FAILED(sort_items(values, *count, sizeof *values, compare_int64, error));
-    size_t kept = 0;
+    size_t kept_count = 0;
     for (size_t i = 0; i < *count; i++) {
-        if (!i || values[i] != values[kept - 1]) values[kept++] = values[i];
+        if (!i || values[i] != values[kept_count - 1]) values[kept_count++] = values[i];
         RETURN_IF_FAILED(interrupt_check(thread_interrupt(), sizeof *values, error));
     }
-    *count = kept;
+    *count = kept_count;
     return RECMAP_OK;
 }
 

@@ -18,9 +18,9 @@ struct parts {
 };
 
 static struct parts split_double(double value) {
-    struct parts made;
-    made.mantissa = (uint64_t)ldexp(frexp(value, &made.exponent), 53);
-    return made;
+    struct parts parts;
+    parts.mantissa = (uint64_t)ldexp(frexp(value, &parts.exponent), 53);
+    return parts;
 }
 
 /* value * 2^scale, rounded to the nearest integer, at least 1. */
@@ -35,17 +35,17 @@ static uint64_t scale_double(double value, int scale) {
 
 static recmap_status check_weights(double *largest, const double *weights, size_t count,
                                    const char *what, recmap_error *error) {
-    double found = 0;
+    double max = 0;
     for (size_t i = 0; i < count; i++) {
         if (!(weights[i] >= 0) || isinf(weights[i]))
             return fail(error, RECMAP_INVALID,
                         "the weight of %s %zu is %g: it must be finite and not negative", what, i,
                         weights[i]);
-        if (weights[i] > found) found = weights[i];
+        if (weights[i] > max) max = weights[i];
         RETURN_IF_FAILED(interrupt_check(thread_interrupt(), CHECK_WORK, error));
     }
-    if (!(found > 0)) return fail(error, RECMAP_INVALID, "all weights are 0");
-    *largest = found;
+    if (!(max > 0)) return fail(error, RECMAP_INVALID, "all weights are 0");
+    *largest = max;
     return RECMAP_OK;
 }
 

@@ -15,11 +15,11 @@ struct place {
 };
 
 static struct place place_of(const struct slot *slot, size_t step) {
-    struct place made;
+    struct place place;
     const char *what = slot->is_list ? "feature list" : "feature";
-    if (step == SIZE_MAX) snprintf(made.text, sizeof made.text, "%s '%.200s'", what, slot->name);
-    else snprintf(made.text, sizeof made.text, "%s '%.200s', step %zu", what, slot->name, step);
-    return made;
+    if (step == SIZE_MAX) snprintf(place.text, sizeof place.text, "%s '%.200s'", what, slot->name);
+    else snprintf(place.text, sizeof place.text, "%s '%.200s', step %zu", what, slot->name, step);
+    return place;
 }
 
 /* Checks the number of elements; `count` comes from a well-formed feature. */

@@ -112,16 +112,16 @@ size_t entry_map_run(const struct entry_map *map, size_t first, const uint8_t *a
 }
 
 void entry_map_keep_last(struct entry_map *map, const uint8_t *arena) {
-    size_t kept = 0;
+    size_t kept_count = 0;
     uint64_t size = 0;
     for (size_t i = 0; i < map->count; i++) {
         size_t run = entry_map_run(map, i, arena);
         if (run > 1) map->repeated = map->entries[i + 1].origin;
         i += run - 1;
-        map->entries[kept] = map->entries[i];
-        size += map_entry_size(&map->entries[kept], map->entries[kept].body_size);
-        kept++;
+        map->entries[kept_count] = map->entries[i];
+        size += map_entry_size(&map->entries[kept_count], map->entries[kept_count].body_size);
+        kept_count++;
     }
-    map->count = kept;
+    map->count = kept_count;
     map->size = size;
 }

@@ -38,13 +38,13 @@ static int compare_entries(const void *left, const void *right) {
 }
 
 static void keep_last(struct example_features *features) {
-    size_t kept = 0;
+    size_t kept_count = 0;
     for (size_t i = 0; i < features->count; i++) {
         bool is_last = i + 1 == features->count ||
                        compare_names(&features->entries[i], &features->entries[i + 1]) != 0;
-        if (is_last) features->entries[kept++] = features->entries[i];
+        if (is_last) features->entries[kept_count++] = features->entries[i];
     }
-    features->count = kept;
+    features->count = kept_count;
 }
 
 bool example_features_take(struct example_features *features, struct example_reader *reader) {

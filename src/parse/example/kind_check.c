@@ -199,19 +199,19 @@ static struct known_kind *find_kind(recmap_kind_check *check, const struct recor
     if (check->name_count == NAMES_MAX) return NULL;
     check->has_memory = array_reserve(&check->names, &check->name_capacity, check->name_count + 1,
                                       sizeof *check->names);
-    struct known_kind *known = check->has_memory ? malloc(sizeof *known + key.name_size + 1) : NULL;
-    check->has_memory = known != NULL;
-    if (!known) return NULL;
-    if (key.name_size) memcpy(known + 1, key.name, key.name_size);
-    key.name = (uint8_t *)(known + 1);
-    *known = key;
-    check->has_memory = tsearch(known, &check->tree, compare_kinds) != NULL;
+    struct known_kind *kind = check->has_memory ? malloc(sizeof *kind + key.name_size + 1) : NULL;
+    check->has_memory = kind != NULL;
+    if (!kind) return NULL;
+    if (key.name_size) memcpy(kind + 1, key.name, key.name_size);
+    key.name = (uint8_t *)(kind + 1);
+    *kind = key;
+    check->has_memory = tsearch(kind, &check->tree, compare_kinds) != NULL;
     if (!check->has_memory) {
-        free(known);
+        free(kind);
         return NULL;
     }
-    check->names[check->name_count++] = known;
-    return known;
+    check->names[check->name_count++] = kind;
+    return kind;
 }
 
 static void advise(recmap_error *warning, recmap_type kind, recmap_type other) {

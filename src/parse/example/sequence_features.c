@@ -136,14 +136,14 @@ static int compare_lists(const void *left, const void *right) {
 }
 
 static void settle(struct sequence_features *sequence) {
-    size_t kept = 0, count = sequence->list_count;
+    size_t kept_count = 0, count = sequence->list_count;
     if (count > 1) qsort(sequence->lists, count, sizeof *sequence->lists, compare_lists);
     for (size_t i = 0; i < count; i++) {
         bool is_last = i + 1 == count ||
                        compare_names(&sequence->lists[i], &sequence->lists[i + 1]) != 0;
-        if (is_last) sequence->lists[kept++] = sequence->lists[i];
+        if (is_last) sequence->lists[kept_count++] = sequence->lists[i];
     }
-    sequence->list_count = kept;
+    sequence->list_count = kept_count;
     example_features_settle(&sequence->context);
 }
 

@@ -23,14 +23,14 @@ struct extent {
 };
 
 static struct extent measure(const recmap_bytes *views, uint64_t count) {
-    struct extent found = {0};
+    struct extent extent = {0};
     for (uint64_t i = 0; i < count; i++) {
         const uint8_t *begin = views[i].data, *end = begin + views[i].size;
         if (views[i].size <= INLINE_SIZE) continue;
-        if (!found.begin || (uintptr_t)begin < (uintptr_t)found.begin) found.begin = begin;
-        if (!found.end || (uintptr_t)end > (uintptr_t)found.end) found.end = end;
+        if (!extent.begin || (uintptr_t)begin < (uintptr_t)extent.begin) extent.begin = begin;
+        if (!extent.end || (uintptr_t)end > (uintptr_t)extent.end) extent.end = end;
     }
-    return found;
+    return extent;
 }
 
 static void write_view(union binary_view *out, const recmap_bytes *view,

@@ -45,7 +45,7 @@ static size_t add_slot(struct slot_set *set, const struct slot *slot) {
 static recmap_status add_values_slot(struct column_plan *column, recmap_parser *parser,
                                      recmap_error *error) {
     const recmap_feature *feature = &column->feature;
-    struct slot made = {.kind = feature->kind,
+    struct slot slot = {.kind = feature->kind,
                         .name = feature->key,
                         .name_size = strlen(feature->key),
                         .list = feature->raw ? RECMAP_TYPE_BYTES
@@ -57,17 +57,17 @@ static recmap_status add_values_slot(struct column_plan *column, recmap_parser *
                         .is_list = column->is_list,
                         .multiple = 1,
                         .shape = shape_text(parser, feature)};
-    if (!made.shape) return fail_memory(error);
+    if (!slot.shape) return fail_memory(error);
     bool is_sequence = feature->kind == RECMAP_FEATURE_FIXED_LEN_SEQUENCE;
     if (feature->kind == RECMAP_FEATURE_FIXED_LEN || (is_sequence && column->is_list))
-        made.count = column->stride;
-    else if (is_sequence) made.multiple = column->stride;
+        slot.count = column->stride;
+    else if (is_sequence) slot.multiple = column->stride;
     /* max_length counts steps, and the limit of a slot counts values. */
-    made.limit = feature->max_length * column->stride;
-    made.steps = column->is_list && feature->kind == RECMAP_FEATURE_VAR_LEN;
+    slot.limit = feature->max_length * column->stride;
+    slot.steps = column->is_list && feature->kind == RECMAP_FEATURE_VAR_LEN;
     if (feature->kind == RECMAP_FEATURE_FIXED_LEN && feature->default_count)
-        RETURN_IF_FAILED(spec_fill(&made.fill, parser, feature, made.count, error));
-    column->values_slot = add_slot(column->is_list ? &parser->lists : &parser->features, &made);
+        RETURN_IF_FAILED(spec_fill(&slot.fill, parser, feature, slot.count, error));
+    column->values_slot = add_slot(column->is_list ? &parser->lists : &parser->features, &slot);
     return RECMAP_OK;
 }
 
@@ -108,13 +108,13 @@ static recmap_status add_slice(struct column_plan *column, recmap_parser *parser
 }
 
 static size_t add_key_slot(recmap_parser *parser, const char *key) {
-    struct slot made = {.name = key,
+    struct slot slot = {.name = key,
                         .name_size = strlen(key),
                         .list = RECMAP_TYPE_INT64,
                         .element = RECMAP_ELEMENT_INT64,
                         .multiple = 1,
                         .shape = "[]"};
-    return add_slot(&parser->features, &made);
+    return add_slot(&parser->features, &slot);
 }
 
 static recmap_status add_other_slots(struct column_plan *column, recmap_parser *parser,

@@ -177,10 +177,10 @@ recmap_status storage_refresh_options(struct storage_options *copy, recmap_stora
 recmap_status storage_copy_query(char **query, recmap_storage *storage, const char *url,
                                  recmap_error *error) {
     process_lock();
-    const char *found = signed_urls_find(&storage->urls, url);
-    *query = found ? strdup(found) : NULL;
+    const char *signed_url = signed_urls_find(&storage->urls, url);
+    *query = signed_url ? strdup(signed_url) : NULL;
     process_unlock();
-    return found && !*query ? fail_memory(error) : RECMAP_OK;
+    return signed_url && !*query ? fail_memory(error) : RECMAP_OK;
 }
 
 int recmap_storage_is_used(const recmap_storage *storage) {
