@@ -83,16 +83,16 @@ class Completion(CliTest):
         )
         return done.stdout.decode().split()
 
-    def test_commands(self):
+    def test_commands_are_completed(self):
         self.assertEqual(self.complete(""), COMMANDS + ["--help", "--version"])
         self.assertEqual(self.complete("in"), ["index", "info"])
 
-    def test_options(self):
+    def test_options_are_completed(self):
         for command in COMMANDS:
             told = [f"--{name}" for name in self.options(command)]
             self.assertEqual(self.complete(command, "--"), told, command)
 
-    def test_arguments(self):
+    def test_arguments_are_completed(self):
         """Choices and folders; for all others bash offers files."""
         self.write("a/file", b"")
         tried = set()
@@ -165,7 +165,7 @@ zle -N show; bindkey '^X' show; bindkey '^I' complete-word; print READ""Y
         self.assertEqual(self.complete("recmap get d")[1], "recmap get data/")
         self.assertEqual(self.complete("recmap get data/")[1], "recmap get data/a.rmx ")
 
-    def test_arguments(self):
+    def test_arguments_are_completed(self):
         self.write("data/a", b"")
         self.write("date", b"")
         self.assertEqual(self.complete("recmap get --shards d")[1], "recmap get --shards data/")
