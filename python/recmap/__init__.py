@@ -24,8 +24,9 @@ from typing import TYPE_CHECKING, Any
 
 from ._base.imports import import_framework as _framework
 from ._base.imports import import_module as _module
+from ._base.imports import is_installed as _is_installed
 
-if TYPE_CHECKING:  # imported on first use: see __getattr__
+if TYPE_CHECKING:
     from . import arrow as arrow
     from . import grain as grain
     from . import huggingface as huggingface
@@ -36,233 +37,43 @@ if TYPE_CHECKING:  # imported on first use: see __getattr__
     from . import tensorflow as tensorflow
     from . import torch as torch
     from . import webdataset as webdataset
-    from ._base.errors import (
-        CancelledError,
-        ColumnNotFoundError,
-        CorruptIndexError,
-        CorruptRecordError,
-        CorruptStateError,
-        Error,
-        FeatureError,
-        FileMissingError,
-        FilePermissionError,
-        IdNotFoundError,
-        InvalidError,
-        OutOfMemoryError,
-        OutOfRangeError,
-        StaleIndexError,
-        StateMismatchError,
-        StorageError,
-        UnsupportedError,
-    )
-    from ._columns import BytesColumn, ColumnBatch, RaggedColumn, RowBatch, SparseColumn
-    from ._columns.record_batch import RecordBatch
-    from ._dataset.concat import concat
-    from ._dataset.dataset import Dataset
-    from ._dataset.join import Joined, join
-    from ._dataset.lifted import Columns
-    from ._example.decode import decode_example
-    from ._example.encode import encode_example, encode_sequence_example
-    from ._example.features import (
-        FixedLen,
-        FixedLenSequence,
-        Ragged,
-        Sliced,
-        Sparse,
-        VarLen,
-    )
-    from ._example.partitions import (
-        RowLengths,
-        RowLimits,
-        RowSplits,
-        RowStarts,
-        UniformRowLength,
-        ValueRowIds,
-    )
-    from ._index.build import index, merge
-    from ._index.open import open
-    from ._index.writer import Writer
-    from ._loader.joined import JoinedLoader
-    from ._loader.loader import Loader
-    from ._options.reading import Reading
-    from ._options.storage import Storage
-    from ._order.orders import (
-        Bucketed,
-        Grouped,
-        Mixture,
-        Order,
-        Sequential,
-        Shuffled,
-        Stratified,
-        Weighted,
-        Windowed,
-        WithReplacement,
-    )
-    from ._order.row_orders import Chunked, Packed, Windows
-    from ._recmap import version as __version__
+    from ._public import *  # noqa: F403
 
-__all__ = [
-    "Bucketed",
-    "BytesColumn",
-    "CancelledError",
-    "Chunked",
-    "ColumnBatch",
-    "ColumnNotFoundError",
-    "Columns",
-    "CorruptIndexError",
-    "CorruptRecordError",
-    "CorruptStateError",
-    "Dataset",
-    "Error",
-    "FeatureError",
-    "FileMissingError",
-    "FilePermissionError",
-    "FixedLen",
-    "FixedLenSequence",
-    "Grouped",
-    "IdNotFoundError",
-    "InvalidError",
-    "Joined",
-    "JoinedLoader",
-    "Loader",
-    "Mixture",
-    "Order",
-    "OutOfMemoryError",
-    "OutOfRangeError",
-    "Packed",
-    "Ragged",
-    "RaggedColumn",
-    "Reading",
-    "RecordBatch",
-    "RowBatch",
-    "RowLengths",
-    "RowLimits",
-    "RowSplits",
-    "RowStarts",
-    "Sequential",
-    "Shuffled",
-    "Sliced",
-    "Sparse",
-    "SparseColumn",
-    "StaleIndexError",
-    "StateMismatchError",
-    "Storage",
-    "StorageError",
-    "Stratified",
-    "UniformRowLength",
-    "UnsupportedError",
-    "ValueRowIds",
-    "VarLen",
-    "Weighted",
-    "Windowed",
-    "Windows",
-    "WithReplacement",
-    "Writer",
-    "__version__",
-    "concat",
-    "decode_example",
-    "encode_example",
-    "encode_sequence_example",
-    "index",
-    "join",
-    "merge",
-    "open",
-]
+    __version__: str
 
-# The public names of each module, which is imported when one of them is first used. Most of the
-# time goes into NumPy, which these modules import.
-_NAMES = {
-    "_columns": ("BytesColumn", "ColumnBatch", "RaggedColumn", "RowBatch", "SparseColumn"),
-    "_columns.record_batch": ("RecordBatch",),
-    "_dataset.concat": ("concat",),
-    "_dataset.dataset": ("Dataset",),
-    "_dataset.join": ("Joined", "join"),
-    "_dataset.lifted": ("Columns",),
-    "_base.errors": (
-        "CancelledError",
-        "ColumnNotFoundError",
-        "CorruptIndexError",
-        "CorruptRecordError",
-        "CorruptStateError",
-        "Error",
-        "FeatureError",
-        "FileMissingError",
-        "FilePermissionError",
-        "IdNotFoundError",
-        "InvalidError",
-        "OutOfMemoryError",
-        "OutOfRangeError",
-        "StaleIndexError",
-        "StateMismatchError",
-        "StorageError",
-        "UnsupportedError",
-    ),
-    "_example.decode": ("decode_example",),
-    "_example.encode": ("encode_example", "encode_sequence_example"),
-    "_example.features": ("FixedLen", "FixedLenSequence", "Ragged", "Sliced", "Sparse", "VarLen"),
-    "_example.partitions": (
-        "RowLengths",
-        "RowLimits",
-        "RowSplits",
-        "RowStarts",
-        "UniformRowLength",
-        "ValueRowIds",
-    ),
-    "_index.build": ("index", "merge"),
-    "_index.open": ("open",),
-    "_index.writer": ("Writer",),
-    "_loader.joined": ("JoinedLoader",),
-    "_loader.loader": ("Loader",),
-    "_options.reading": ("Reading",),
-    "_options.storage": ("Storage",),
-    "_order.orders": (
-        "Bucketed",
-        "Grouped",
-        "Mixture",
-        "Order",
-        "Sequential",
-        "Shuffled",
-        "Stratified",
-        "Weighted",
-        "Windowed",
-        "WithReplacement",
-    ),
-    "_order.row_orders": ("Chunked", "Packed", "Windows"),
-}
-_MODULES = {name: module for module, names in _NAMES.items() for name in names}
 
-# Modules for frameworks and other formats: the frameworks are optional.
-_FRAMEWORKS = {
-    "arrow",
-    "grain",
-    "huggingface",
-    "metrics",
-    "ray",
-    "spark",
-    "storage",
-    "tensorflow",
-    "torch",
-    "webdataset",
-}
+def _names() -> dict[str, Any]:
+    """The public names and their values. They are imported when one of them is first used: most of
+    the time goes into NumPy."""
+    values = {n: value for n, value in vars(_module("_public")).items() if not n.startswith("_")}
+    return {**values, "__version__": _module("_recmap").version}
+
+
+def _value_of(name: str) -> Any:
+    if name == "__version__":  # without the others
+        return _module("_recmap").version
+    if not name.startswith("_") and _is_installed(f"{__name__}.{name}"):
+        return _framework(name)
+    names = {} if name.startswith("_") and name != "__all__" else _names()
+    if name == "__all__":
+        return list(names)
+    if name in names:
+        return names[name]
+    ours = name.removesuffix("Feature")  # of tf.io: FixedLenFeature
+    advice = f": write recmap.{ours}, or pass tf.io.{name}" if ours in names else ""
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{advice}")
 
 
 if not TYPE_CHECKING:  # type checkers would take any name for a known one
 
     def __getattr__(name: str) -> Any:
-        if name in _FRAMEWORKS:
-            return _framework(name)
-        if name in _MODULES:
-            value = getattr(_module(_MODULES[name]), name)
-        elif name == "__version__":
-            value = _module("_recmap").version
-        else:
-            ours = name.removesuffix("Feature")  # of tf.io: FixedLenFeature
-            advice = f": write recmap.{ours}, or pass tf.io.{name}" if ours in _MODULES else ""
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{advice}")
-        globals()[name] = value  # the next access does not come here
+        value = globals()[name] = _value_of(name)  # the next access does not come here
         return value
 
 
 def __dir__() -> list[str]:
-    """The public names, for completion."""
-    return sorted({*__all__, *_FRAMEWORKS})
+    """The public names and modules, for completion."""
+    import pkgutil
+
+    modules = {module.name for module in pkgutil.iter_modules(__path__)}  # noqa: F405
+    return sorted({*_names(), *(name for name in modules if not name.startswith("_"))})
