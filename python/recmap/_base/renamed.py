@@ -13,6 +13,7 @@ __all__ = [
     "INDEXING",
     "METHODS",
     "MOVED",
+    "MOVED_TO",
     "NO_DTYPE",
     "VALUES",
     "current_arguments",
@@ -53,6 +54,9 @@ MOVED = {
     "span_keep_size": ("access", "Reading", "span_keep_size"),
     "storage_options": ("storage", "Storage", "options"),
 }
+
+# The class of the object by the argument that takes it. The modules of these classes add them.
+MOVED_TO: dict[str, Any] = {}
 
 # Arguments of `open` that say how to build an index: `index` has them.
 INDEXING = ("compression", "from_idx", "memory_limit", "missing_values", "progress", "threads")
@@ -154,10 +158,7 @@ def current_arguments(
 def _move(function: str, argument: str, current: dict[str, Any], names: Collection[str]) -> None:
     """Replaces arguments by fields of the object that `argument` takes now, all at once: the object
     may refuse one without another."""
-    import recmap  # which imports this module
-
-    type_: Any = recmap.Reading if argument == "access" else recmap.Storage
-    fields = {}
+    type_, fields = MOVED_TO[argument], {}
     for name in names:
         _, owner, field = MOVED[name]
         _warn(f"{function}({name}=...)", f"{argument}=recmap.{owner}({field}=...)")

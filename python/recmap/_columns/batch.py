@@ -166,9 +166,16 @@ class ColumnBatch:
         )
 
     def _repr_html_(self) -> str:
-        from .record_tables import column_table
+        from .column_table import column_table
 
-        return column_table(self, 20)._repr_html_()
+        title = f"{class_name(self)} of {counted(self.row_count, 'row')}"
+        numbers = self._numbers_shown()
+        table = column_table(title, list(self), self.__getitem__, self.row_count, numbers)
+        return table._repr_html_()
+
+    def _numbers_shown(self) -> Int64s | None:
+        """The record number of each row; None if the rows are not records."""
+        return self.numbers
 
     def __repr__(self) -> str:
         columns = joined(map(self._describe_column, self), len(self), _SHOWN_COLUMNS)

@@ -82,9 +82,11 @@ class RecordBatch(_recmap.RecordBatch):
         )
 
     def _repr_html_(self) -> str:
-        from .record_tables import batch_table
+        from .record_table import record_table
 
-        return batch_table(self, 20)._repr_html_()
+        numbers = self.numbers[:20].tolist()
+        table = record_table(repr(self).strip("<>"), numbers, self.__getitem__, len(self))
+        return table._repr_html_()
 
     def __repr__(self) -> str:
         return f"<recmap.RecordBatch of {counted(len(self), 'record')}, {size_text(self.nbytes)}>"

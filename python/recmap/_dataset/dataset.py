@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 import os
 from collections.abc import Iterable, Mapping
-from types import FunctionType, MappingProxyType
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -33,11 +32,10 @@ from .._options.options import (
 )
 from .._options.storage import Path, size_of
 from .annotate import Key, Unmatched, changes_of, ignores_unmatched
-from .described import Described
-from .records import Records
-from .selectable import Selectable
+from .described import Dataset as Described
+from .records import Dataset as Records
 from .selection import Selection
-from .view import verify_records
+from .verify import verify_records
 
 if TYPE_CHECKING:
     from .._display.tables import Table
@@ -265,7 +263,7 @@ class Dataset(Records, Described, Closing):
         show_table(self._table(limit))
 
     def _table(self, limit: int | Numbers) -> Table:
-        from .._columns.record_tables import record_table
+        from .._columns.record_table import record_table
 
         if isinstance(limit, (int, np.integer)):
             count = min(max(int(limit), 0), len(self))
@@ -355,17 +353,6 @@ def _same_dataset(
             "restart what reads it: workers, tasks or a query.",
         )
     return dataset if selection is None else dataset._select(Selection(*selection))
-
-
-def _rename_methods() -> None:
-    """Lets errors of calls name `Dataset.gather` and so on, not the classes it is composed of."""
-    for base in (Selectable, Records, Described):
-        for name, member in vars(base).items():
-            if isinstance(member, FunctionType):
-                member.__qualname__ = inspect.unwrap(member).__qualname__ = f"Dataset.{name}"
-
-
-_rename_methods()
 
 
 def check_dataset(dataset: object, for_join: str = "open") -> None:

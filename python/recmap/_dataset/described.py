@@ -13,13 +13,12 @@ from .._options.options import Counted, Lifts
 from .counts import Counts
 from .lifted import Columns
 from .sample import sample_of
-from .selectable import Selectable
-from .view import info_of
+from .selectable import Dataset as Selectable
 
-__all__ = ["Described"]
+__all__ = ["Dataset"]
 
 
-class Described(Selectable):
+class Dataset(Selectable):
     """The description of a data set or view: its columns, counts, shards and features."""
 
     @property
@@ -67,7 +66,12 @@ class Described(Selectable):
         (10, 1797, False)
         """
         info = cast("dict[str, Any]", json.loads(self._info_json(False)))
-        return info if self._whole else info_of(self, info)
+        if self._whole:
+            return info
+        numbers = self.numbers
+        is_set = bool((numbers[1:] > numbers[:-1]).all())
+        own = {"records": len(self), "total_records": info["records"], "ordered": not is_set}
+        return {**info, **own, "fingerprint": self.fingerprint}
 
     @property
     def shards(self) -> list[dict[str, Any]]:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from .. import _recmap
 from .._base.errors import CorruptRecordError, FileMissingError, StaleIndexError
 from .._base.numbers import UInt64s
 from .sample import sample_of
-
-if TYPE_CHECKING:
-    from .selectable import Selectable
 
 __all__ = ["NO_NAMES", "FeatureNames", "Names"]
 
@@ -46,7 +44,7 @@ def _names_of(schema: Schema) -> Names:
     return Names(context, frozenset(name for name, members in schema.items() if "list" in members))
 
 
-def _names_in(dataset: Selectable, numbers: UInt64s) -> Names:
+def _names_in(dataset: _recmap.Dataset, numbers: UInt64s) -> Names:
     """The names in these records, except damaged ones and those in missing or changed shards."""
     try:
         text, _ = dataset._schema(numbers)
@@ -58,7 +56,7 @@ def _names_in(dataset: Selectable, numbers: UInt64s) -> Names:
     return _names_of(json.loads(text))
 
 
-def _fitting_count(dataset: Selectable, numbers: UInt64s) -> int:
+def _fitting_count(dataset: _recmap.Dataset, numbers: UInt64s) -> int:
     """How many records of the mean size of these fit in a sample."""
     sizes = np.empty(len(numbers), np.int64)
     for i, number in enumerate(numbers.tolist()):
@@ -90,7 +88,7 @@ class FeatureNames:
             self.read_count = max(self.read_count, read_count)
             self._sampled_count = max(self._sampled_count, sampled_count)
 
-    def has(self, dataset: Selectable, name: str, is_list: bool) -> bool:
+    def has(self, dataset: _recmap.Dataset, name: str, is_list: bool) -> bool:
         """Returns true if some record is known to have this feature. May read a sample."""
         for count in _SAMPLE_COUNTS:
             if name in self._known.of(is_list):
@@ -98,12 +96,12 @@ class FeatureNames:
             self._read_sample(dataset, count)
         return name in self._known.of(is_list)
 
-    def sampled(self, dataset: Selectable) -> Names:
+    def sampled(self, dataset: _recmap.Dataset) -> Names:
         """The names that are known, which come at least from a small sample."""
         self._read_sample(dataset, _SAMPLE_COUNTS[0])
         return self._known
 
-    def _read_sample(self, dataset: Selectable, count: int) -> None:
+    def _read_sample(self, dataset: _recmap.Dataset, count: int) -> None:
         total = dataset._record_count()
         if self._sampled_count < min(count, total):
             fitting = _fitting_count(dataset, sample_of(total, count))

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from .._base.numbers import UInt64s
-from .selectable import Selectable
+from .selectable import Dataset as Selectable
 
 __all__ = ["HashMatch"]
 

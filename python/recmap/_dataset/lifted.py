@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +11,8 @@ import numpy.typing as npt
 from .._base.errors import ColumnNotFoundError
 from .._base.names import near_names
 from .null_column import NullColumn
+from .selectable import Dataset as Selectable
 from .text_column import TextColumn
-
-if TYPE_CHECKING:
-    from .selectable import Selectable
 
 __all__ = ["Columns"]
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeAlias
+from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
 
 from .._base.errors import Error, FeatureError
 from .._base.names import near_names
 from .._base.warn import warn_caller
+from .._columns.record_batch import RecordBatch
 from .._example.features import Feature, FixedLen, Ragged, Sliced, Sparse, feature_of
 from .._example.partitions import partition_row
 from .feature_names import NO_NAMES, Names
-
-if TYPE_CHECKING:
-    from .._columns.record_batch import RecordBatch
-    from .selectable import Selectable
+from .selectable import Dataset as Selectable
 
 __all__ = [
     "FirstBatchCheck",

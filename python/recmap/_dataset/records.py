@@ -21,16 +21,17 @@ from .._display.progress import Progress, shown
 from .._example.features import Features, parser_of
 from .collation import refuse_own_collation
 from .id_hashes import HashMatch
+from .lifted import Columns
 from .missing import Missing, advise_names, check_batch
-from .selectable import Selectable
+from .selectable import Dataset as Selectable
 
-__all__ = ["Records"]
+__all__ = ["Dataset"]
 
 # A join matches this many rows at a time, or an eighth of them if that is more.
 _BLOCK_ROWS = 1 << 21
 
 
-class Records(Selectable):
+class Dataset(Selectable):
     """The records of a data set or view, many at a time."""
 
     @suggest_arguments
@@ -294,7 +295,7 @@ class Records(Selectable):
         if not isinstance(by, str):
             raise TypeError(f"by must be a str, not {type(by).__name__}")
         if by in self._annotated_columns():
-            return _first_equal(cast(Any, self).columns[by])
+            return _first_equal(Columns(self)[by])
         feature = None if by in ("content", "id") else by
         numbers = np.ascontiguousarray(self._selection.records().view(np.uint64))
         firsts = np.empty(len(self), np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import operator
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Self, SupportsIndex, overload
@@ -25,22 +26,23 @@ from .._base.renamed import current_method
 from .._options.options import ConcatOptions, OpenOptions
 from .._order.orders import Shuffled
 from .collation import watch_collation
-from .counts import ElementCounts
+from .element_counts import ElementCounts
 from .feature_names import FeatureNames
 from .partition import masks_of
 from .selection import Selection
-from .view import fingerprint_of
 
-__all__ = ["Selectable"]
-
+__all__ = ["Dataset"]
 
 _AS_DICT = 'pass the shares as a dict, such as {"train": 0.9, "validation": 0.1}'
 
 
-class Selectable(_recmap.Dataset):
+class Dataset(_recmap.Dataset):
     """Records of an open index, and the views that have some of them.
 
     A view shares the handle of the index and what was read from it.
+
+    The modules `records` and `described` derive from this class, and `recmap.Dataset` from theirs.
+    All have its name, because Python's errors about arguments name the class of the method.
     """
 
     _options: OpenOptions | ConcatOptions
@@ -236,7 +238,13 @@ class Selectable(_recmap.Dataset):
 
         The hash of a view depends on the whole data set, and on the view's records and their order.
         """
-        return self._fingerprint().hex() if self._whole else fingerprint_of(self)
+        if self._whole:
+            return self._fingerprint().hex()
+        digest = hashlib.blake2b(self._fingerprint(), digest_size=16)
+        for first in range(0, len(self), 1 << 20):
+            items = np.arange(first, min(first + (1 << 20), len(self)), dtype=np.uint64)
+            digest.update(self._selection.records_at(items).astype("<u8").tobytes())
+        return digest.hexdigest()
 
     @property
     def index_path(self) -> str:

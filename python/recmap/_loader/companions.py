@@ -12,7 +12,7 @@ import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,10 +22,8 @@ from .._base.errors import CorruptRecordError, FeatureError
 from .._base.numbers import UInt64s
 from .._dataset.dataset import Dataset
 from .._order.orders import Order
+from .loader import Loader
 from .skipped import SkippedRecords, fault_at
-
-if TYPE_CHECKING:
-    from .loader import Loader
 
 __all__ = ["Companions"]
 

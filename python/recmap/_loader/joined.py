@@ -108,7 +108,7 @@ class JoinedLoader(SuggestsMethods, Closing):
         if policy and self._first.order.row_width:
             raise ValueError("on_bad_record must be 'error' with an order that gives rows")
         self._companions = Companions(self.loaders, policy == _ON_BAD_RECORD["substitute"])
-        self._first._companions = self._companions
+        self._first._join = self._companions
 
     def _loader_of(self, view: Dataset, batch_size: int, **options: Any) -> Loader[Any]:
         """The loader of one data set; adapters have their own."""

@@ -61,11 +61,10 @@ from .options import (
 )
 from .skipped import SkippedRecords, fault_at
 from .stages import Statistics, TransformTimes, statistics_of
-from .transforms import check_of_step, thread_count, value_of_step
+from .transforms import StepJoin, check_of_step, thread_count, value_of_step
 from .view_order import order_over, warn_of_sources
 
-if TYPE_CHECKING:
-    from .companions import Companions
+if TYPE_CHECKING:  # imported on first use: see `_pipelines`
     from .pipeline import Pipeline
 
 __all__ = ["Loader"]
@@ -160,7 +159,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         "set_epoch": "epochs follow each other by themselves; to go to one, call seek(epoch)"
     }
     _memory: _recmap.BlockPool | None = None  # of the columns, set by recmap.torch
-    _companions: Companions | None = None  # of a join that this loader leads
+    _join: StepJoin | None = None  # that this loader leads
 
     if TYPE_CHECKING:  # the type of the batches
 
@@ -392,8 +391,8 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         """A function that returns the first step which is not delivered. It needs no reference to
         the loader."""
         take = self._loader.first_or_take if self._transform is None else self._first_transformed
-        if self._companions is not None:
-            take = self._companions.skipped_records.noting(take, None)
+        if self._join is not None:
+            take = self._join.skipped_records.noting(take, None)
         elif self._arguments["on_bad_record"] != "error":
             take = self._skipped.noting(take, self._fault())
         if self._parser is None:
@@ -428,14 +427,13 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
             assert self._transform is not None
             transform, columns_of_step = self._transform, self._columns_of_step()
             check = None if self._parser is None else self._first_batch.check
-            companions = self._companions
-            if companions is not None:
-                columns_of_step = companions.columns_of_step
+            if self._join is not None:
+                columns_of_step = self._join.columns_of_step
             given = self._arguments["transform"]  # not what an adapter made of it
             function = value_of_step(transform, columns_of_step, given)
             pipeline = self._pipelines.Pipeline(
                 self._loader,
-                check_of_step(check, companions),
+                check_of_step(check, self._join),
                 function,
                 self._worker_count,
                 self._epoch_limit(),

@@ -5,18 +5,25 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from .. import _recmap
 from .._base.numbers import natural
 from .._base.warn import warn_caller
+from .skipped import SkippedRecords
 
-if TYPE_CHECKING:
-    from .companions import Companions
-
-__all__ = ["check_of_step", "thread_count", "value_of_step"]
+__all__ = ["StepJoin", "check_of_step", "thread_count", "value_of_step"]
 
 _THREADS_MAX = 1024
+
+
+class StepJoin(Protocol):
+    """What joins the steps of a loader with those of others; see `companions`."""
+
+    skipped_records: SkippedRecords
+
+    def take(self, step: _recmap.Step) -> None: ...
+    def columns_of_step(self, step: _recmap.Step) -> Any: ...
 
 
 def thread_count(transform_threads: int | None) -> int:
@@ -30,16 +37,16 @@ def thread_count(transform_threads: int | None) -> int:
 
 
 def check_of_step(
-    check: Callable[[Any], None] | None, companions: Companions | None
+    check: Callable[[Any], None] | None, join: StepJoin | None
 ) -> Callable[[_recmap.Step], None] | None:
     """Returns what the feeder calls with each step. `check` checks a batch."""
-    if companions is None:
+    if join is None:
         return None if check is None else lambda step: check(step.batch)
 
     def check_and_take(step: _recmap.Step) -> None:
         if check is not None:
             check(step.batch)
-        companions.take(step)
+        join.take(step)
 
     return check_and_take
 

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 from .._base.names import suggest_arguments
 from .._base.numbers import natural
+from .._base.renamed import MOVED_TO
 
 __all__ = ["ACCESS", "Access", "Reading", "check_choice", "reading_of"]
 
@@ -62,6 +63,9 @@ class Reading:
         check_choice("access", self.access, ACCESS)
         natural("shard_limit", self.shard_limit)
         natural("span_keep_size", self.span_keep_size)
+
+
+MOVED_TO["access"] = Reading
 
 
 def check_choice(name: str, value: str, choices: Mapping[str, int]) -> None:

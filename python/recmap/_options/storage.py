@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from .. import _recmap
 from .._base.names import suggest_arguments
 from .._base.numbers import natural
+from .._base.renamed import MOVED_TO
 from .clouds import add_found
 from .credentials import Credentials, renewed_storage
 from .filesystem import set_filesystem
@@ -96,6 +97,9 @@ class Storage:
         if isinstance(before, str) or not isinstance(before, Iterable):
             before = [] if before is None else [before]
         return replace(self, options={**options, "urls": [*before, *urls]})
+
+
+MOVED_TO["storage"] = Storage
 
 
 def _copied(options: Mapping[str, object]) -> dict[str, object]:

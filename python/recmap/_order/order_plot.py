@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from .orders import Order
+from .._base.numbers import Int64s
 
 __all__ = ["order_plot"]
 
@@ -18,34 +18,30 @@ _ROWS_MAX, _RECORDS_MAX = 1 << 21, 1 << 23
 _WIDTH, _HEIGHT = 400, 120
 
 
-def order_plot(order: Order) -> str:
+def order_plot(
+    numbers_at: Callable[[Int64s], Int64s], count: int, limit: int, has_rows: bool
+) -> str:
     """SVG with a point for each of up to 400 evenly spaced positions of epoch 0.
 
-    A point of rows is the record with which a row begins. Empty if there is nothing to show, or if
-    preparing rows would take long.
+    Empty if there is nothing to show, or if preparing rows would take long.
+
+    Args:
+        numbers_at: gives the record that each position reads, or with which its row begins.
+        count: the number of positions.
+        limit: no record has this number or a higher one.
     """
-    count, limit = len(order), order._order.record_limit()
-    if not count or (order.row_width and (count > _ROWS_MAX or limit > _RECORDS_MAX)):
+    if not count or (has_rows and (count > _ROWS_MAX or limit > _RECORDS_MAX)):
         return ""
     positions = _spaced(count)
-    numbers = _first_records(order, positions) if order.row_width else order.at(0, positions)
-    what = "row begins with" if order.row_width else "position reads"
+    what = "row begins with" if has_rows else "position reads"
     label = f"which record each {what} in epoch 0, of {limit} records and {count} positions"
-    return f"<div>{_svg(positions / max(count - 1, 1), numbers / max(limit - 1, 1), label)}</div>"
+    x, y = positions / max(count - 1, 1), numbers_at(positions) / max(limit - 1, 1)
+    return f"<div>{_svg(x, y, label)}</div>"
 
 
-def _spaced(count: int) -> npt.NDArray[np.int64]:
+def _spaced(count: int) -> Int64s:
     points = min(count, _POINTS_MAX)
     return np.array([i * (count - 1) // max(points - 1, 1) for i in range(points)], np.int64)
-
-
-def _first_records(order: Order, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """The records with which rows begin; a row of only padding gets the record of the next row."""
-    pieces, splits = order.pieces(0, positions)
-    if not len(pieces):
-        return np.zeros(len(positions), np.int64)
-    result: npt.NDArray[np.int64] = pieces[np.minimum(splits[:-1], len(pieces) - 1), 0]
-    return result
 
 
 def _svg(x: npt.NDArray[Any], y: npt.NDArray[Any], label: str) -> str:

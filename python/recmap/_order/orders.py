@@ -275,9 +275,21 @@ class Order:
         from .._display.tables import facts_html
         from .order_plot import order_plot
 
-        what = "rows" if self.row_width else "positions"
-        facts = {what: len(self), **facts_of(self)}
-        return facts_html(f"recmap.{self._name()}", facts, order_plot(self))
+        has_rows, limit = self.row_width > 0, self._order.record_limit()
+        facts = {"rows" if has_rows else "positions": len(self), **facts_of(self)}
+        picture = order_plot(self._first_records, len(self), limit, has_rows)
+        return facts_html(f"recmap.{self._name()}", facts, picture)
+
+    def _first_records(self, positions: Int64s) -> Int64s:
+        """The record at each position of epoch 0, or with which its row begins. A row of only
+        padding gets the record of the next row."""
+        if not self.row_width:
+            return self.at(0, positions)
+        pieces, splits = self.pieces(0, positions)
+        if not len(pieces):
+            return np.zeros(len(positions), np.int64)
+        numbers: Int64s = pieces[np.minimum(splits[:-1], len(pieces) - 1), 0]
+        return numbers
 
     def _name(self) -> str:
         return "Order" if isinstance(self, _View) else type(self).__name__

@@ -143,3 +143,12 @@ def test_signatures_and_help_are_those_of_the_functions():
     assert pickle.loads(pickle.dumps(recmap.open)) is recmap.open
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'n'"):
         recmap.Shuffled()
+
+
+def test_errors_about_arguments_of_a_method_name_the_public_class():
+    owners = [kind for kind in recmap.Dataset.__mro__ if kind.__module__.startswith("recmap.")]
+    methods = [method for kind in owners for method in vars(kind).items()]
+    for name, method in methods:
+        if inspect.isfunction(method) and method.__module__.startswith("recmap._dataset"):
+            with pytest.raises(TypeError, match=rf"^Dataset\.{name}\(\) missing \d required"):
+                method()

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -28,14 +29,15 @@ SOURCES = TESTS.parent / "src"
 
 
 def imported(path):
-    """The modules and packages of recmap that a module imports."""
+    """The modules and packages of recmap that a module imports: also in functions and for types."""
     folder = path.relative_to(ROOT).parts[:-1]
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.level:
             base = folder[: len(folder) - node.level + 1]
-            names = [node.module] if node.module else [alias.name for alias in node.names]
-            for name in names:
-                yield (*base, *name.split("."))[0]
+            module = (*base, *(node.module.split(".") if node.module else ()))
+            for alias in node.names:
+                is_module = (ROOT.joinpath(*module) / f"{alias.name}.py").is_file()
+                yield (*module, alias.name) if is_module or not module else module
 
 
 @pytest.mark.parametrize("layer", LAYERS)
@@ -43,8 +45,17 @@ def test_a_layer_imports_only_lower_ones(layer):
     paths = [*ROOT.glob(f"{layer}.py"), *ROOT.glob(f"{layer}/*.py")]
     assert paths
     allowed = {*LAYERS[: LAYERS.index(layer) + 1], "_recmap"}
-    wrong = {path.name: set(imported(path)) - allowed for path in paths}
+    wrong = {path.name: {name[0] for name in imported(path)} - allowed for path in paths}
     assert {name: names for name, names in wrong.items() if names} == {}
+
+
+def test_no_module_imports_itself_through_others():
+    paths = [path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py"]
+    graph = {}
+    for path in paths:
+        name = path.relative_to(ROOT).with_suffix("").parts
+        graph[name[:-1] if name[-1] == "__init__" else name] = set(imported(path))
+    TopologicalSorter(graph).prepare()  # raises CycleError, which names the modules
 
 
 def test_every_private_package_is_a_layer():

@@ -1,40 +1,17 @@
-"""What describes a view rather than the whole data set: info, fingerprint, verify."""
+"""The check of the records of a view."""
 
 from __future__ import annotations
 
-import hashlib
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from .._base.errors import CorruptRecordError, Error, StaleIndexError
 from .._display.progress import Progress, shown
 from .._options.options import is_url
+from .records import Dataset as Records
 
-if TYPE_CHECKING:
-    from .records import Records
-    from .selectable import Selectable
-
-__all__ = ["fingerprint_of", "info_of", "verify_records"]
+__all__ = ["verify_records"]
 
 _GROUP = 1024  # records that are read at a time
-
-
-def info_of(view: Selectable, whole: dict[str, Any]) -> dict[str, Any]:
-    """The info of the whole data set, with the records of the view."""
-    numbers = view.numbers
-    is_set = bool((numbers[1:] > numbers[:-1]).all())
-    own = {"records": len(view), "total_records": whole["records"], "ordered": not is_set}
-    return {**whole, **own, "fingerprint": view.fingerprint}
-
-
-def fingerprint_of(view: Selectable) -> str:
-    """A hash of the whole data set's fingerprint and of the numbers of the view's records."""
-    digest = hashlib.blake2b(view._fingerprint(), digest_size=16)
-    for first in range(0, len(view), 1 << 20):
-        items = np.arange(first, min(first + (1 << 20), len(view)), dtype=np.uint64)
-        digest.update(view._selection.records_at(items).astype("<u8").tobytes())
-    return digest.hexdigest()
 
 
 def verify_records(view: Records, progress: Progress) -> dict[str, Any]:
