@@ -80,7 +80,6 @@ static bool add_headers(struct MHD_Response *response, const struct reply *reply
            add_header(response, "Cross-Origin-Resource-Policy", "same-origin") &&
            add_header(response, "Cross-Origin-Opener-Policy", "same-origin") &&
            add_header(response, "Cache-Control", "no-store") &&
-           add_header(response, "Connection", "close") &&
            (reply->status != METHOD_NOT_ALLOWED || add_header(response, "Allow", "GET, HEAD"));
 }
 

@@ -49,7 +49,8 @@ static void forget(struct server *server, const struct MHD_Connection *connectio
     server->waiting_count = count;
 }
 
-/* Replies as soon as the headers are complete, so that no body is ever read. */
+/* Replies as soon as the headers are complete, so that no body is ever read: libmicrohttpd closes
+ * the connection after such a reply, and tells the client so. */
 static enum MHD_Result reply_to(void *context, struct MHD_Connection *connection, const char *path,
                                 const char *method, const char *version, const char *upload,
                                 size_t *upload_size, void **request_context) {

@@ -150,12 +150,16 @@ class Server(ViewTest):
         self.ask("info")
         self.assertEqual(self.stop(process), (b"", b"", -signal.SIGINT))
 
-    def test_one_reply_a_connection(self):
+    def test_a_connection_ends_with_its_first_reply(self):
         self.view(example(label=1))
         request = f"GET /{self.secret}/page.css HTTP/1.1\r\nHost: {self.host}\r\n\r\n".encode()
         reply = self.exchange(request * 3)
         self.assertEqual(reply.count(b"HTTP/1.1 200 OK"), 1)
         self.assertTrue(reply.endswith(self.get("page.css")[2]))
+        for resource in ("page.css", "api/info", "api/nothing"):
+            for method in ("GET", "HEAD", "POST"):
+                headers = self.get(resource, method=method, Connection="keep-alive")[1]
+                self.assertEqual(headers["Connection"], "close", (resource, method))
 
     def test_malformed_fields_are_refused(self):
         self.view(example(label=1))
