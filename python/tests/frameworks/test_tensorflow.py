@@ -418,6 +418,16 @@ def test_errors_contain_the_message_of_the_loader(copied_digits):
         list(recmap.tensorflow.dataset(loader))
 
 
+@pytest.mark.parametrize(("policy", "word"), [("skip", "skipped"), ("substitute", "replaced")])
+def test_the_first_bad_record_is_named(copied_digits, policy, word):
+    ds = recmap.open(copied_digits)
+    flip(copied_digits / "digits-00000-of-00004.tfrecord", 5000)
+    loader = recmap.Loader(ds, 100, features=FEATURES, on_bad_record=policy)
+    with pytest.warns(UserWarning, match=f"^{word} a bad record: .*digits-00000.*: record") as said:
+        assert sum(len(batch["label"]) for batch in recmap.tensorflow.dataset(loader)) > 1700
+    assert len([one for one in said if "a bad record" in str(one.message)]) == 1
+
+
 def open_indexes():
     return sum(".rmx" in line for line in open("/proc/self/maps"))
 
