@@ -39,6 +39,7 @@ void *mmap64(void *at, size_t size, int access, int flags, int fd, off_t offset)
 void *mmap(void *at, size_t size, int access, int flags, int fd, off_t offset) {
     return mmap64(at, size, access, flags, fd, offset);
 }
+int map_count(void) { return maps; }
 """
 
 
@@ -136,6 +137,32 @@ def test_reading_never_maps(shim, shards, code, access):
 
 def test_one_warning_for_a_data_set(shim, shards):
     assert len(run(shim, shards, READ.replace("ACCESS", '"map"'))) == 1
+
+
+def test_no_shard_is_mapped_if_the_first_one_is_refused(shim, shards):
+    count = "import ctypes; assert ctypes.CDLL(None).map_count() == 1"
+    assert run(shim, shards, READ.replace("ACCESS", '"map"') + count)
+
+
+PEAK = """
+import pathlib
+
+def peak():
+    status = pathlib.Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) << 10
+
+build, before = recmap.index, peak()
+build("large.tfrecord", "large.rmx", progress=None)
+assert peak() - before < 32 << 20, peak() - before
+"""
+
+
+def test_indexing_reads_a_refused_shard_piece_by_piece(shim, tmp_path):
+    with recmap.Writer(tmp_path / "large.tfrecord") as writer:
+        for _ in range(64):
+            writer.write(bytes(1 << 20))
+    (text,) = run(shim, tmp_path, PEAK)
+    assert "cannot map the file" in text
 
 
 def test_damage_is_found_without_mapping(shim, shards):
