@@ -1,7 +1,31 @@
 """What DataLoaders and trainers do with an object of this package that they iterate over.
 
 PyTorch does not tell a data set or sampler how it is used, but the variables of the functions that
-ask for its iterator do. All checks are made once per iteration.
+ask for its iterator do. All checks are made once per iteration. Each is here because no public hook
+shows the mistake, which would lose, repeat or mix records without an error:
+
+- `refuse_collation`: a DataLoader with a batch_size stacks batches, which mixes their rows. Reads
+  the fetcher's `auto_collation` and `collate_fn`.
+- `refuse_division`: Accelerate, transformers or a DistributedSampler divides the share of a rank
+  over the ranks again, so that most records are never read. Reads the class and its number of
+  ranks.
+- `refuse_distributed_sampler`: asks for the length alone, and gives its own numbers below it: the
+  order is ignored, and the records above are never read. Reads the caller's class.
+- `check_records`: an order of fewer records than the data set has never reads the others. Reads the
+  DataLoader's `_dataset`.
+- `batching_of`: a state counts steps, but a BatchSampler takes numbers, also ahead of its last
+  batch: a resumed run would repeat or lose up to a batch. Reads its `batch_size` and `drop_last`.
+- `Requests`: worker processes ask for numbers ahead, so that a state would be after records that
+  were not delivered, which a resumed run would lose. Reads `_num_workers`, `_send_idx`, `_rcvd_idx`
+  and `_persistent_workers`.
+- `running_iterators`: the same for worker processes of a data set, whose loaded state the running
+  ``for`` would ignore, so that it repeats records. Reads `_workers` as well.
+- `StateWatch`: a state that is loaded into a StatefulDataLoader is ignored by its running iterator,
+  which repeats records. Reads `next_iter_state`.
+
+The data set sees a sampler's lists in a list itself (`MapDataset.__getitems__`). test_torch*.py and
+test_trainer_mistakes.py make each of these mistakes with the real frameworks, with the pinned
+release of PyTorch and once a week with its newest, so they fail if one renames what is read.
 """
 
 from __future__ import annotations
@@ -235,22 +259,6 @@ def check_records(caller: FrameType, order: Order) -> None:
             if isinstance(dataset, Sized):
                 check_fits(order, len(dataset))
             return
-
-
-def check_lists(caller: FrameType, is_batched: bool) -> None:
-    """Raises if a DataLoader makes lists of a sampler's lists, or takes its numbers for lists."""
-    user = next(_users(caller), None)
-    if _makes_batches(user) and is_batched:
-        raise ValueError(
-            "the sampler gives lists of record numbers, and the DataLoader would make lists of "
-            "them: write DataLoader(dataset, batch_sampler=sampler), or Sampler(order) without a "
-            "batch_size"
-        )
-    if isinstance(user, _BaseDataLoaderIter) and user._auto_collation and not is_batched:
-        raise ValueError(
-            "the sampler gives single record numbers, but a batch_sampler gives lists: write "
-            "Sampler(order, batch_size), or DataLoader(dataset, batch_size, sampler=sampler)"
-        )
 
 
 class Batching(NamedTuple):

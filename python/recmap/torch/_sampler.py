@@ -27,7 +27,6 @@ from ._callers import (
     StateWatch,
     batching_of,
     check_count,
-    check_lists,
     check_records,
     refuse_distributed_sampler,
     refuse_division,
@@ -136,7 +135,6 @@ class Sampler(data.Sampler[Any]):
         self._given_share.check()
         refuse_division(caller, self._deal[0])
         check_records(caller, self.order)
-        check_lists(caller, self._is_batched)
         epoch, position = self._next_start()
         self._set(epoch, position)
         self._requests = Requests(caller)

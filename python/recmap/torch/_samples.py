@@ -134,6 +134,7 @@ class MapDataset(data.Dataset[Any]):
 
     def __getitems__(self, indices: Sequence[int]) -> Sequence[Any]:
         """Several samples at once."""
+        _check_list(indices)
         if self._parser is None:
             return [bytes(record) for record in self.dataset.gather(indices)]
         with self.dataset._advised(self._features or {}, self._feature_lists):
@@ -189,6 +190,21 @@ class MapDataset(data.Dataset[Any]):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._set_up(self._features, self._feature_lists)
+
+
+def _check_list(indices: Any) -> None:
+    """Raises if a DataLoader makes lists of a sampler's lists, or takes its numbers for lists."""
+    if isinstance(indices, int):
+        raise ValueError(
+            "the sampler gives single record numbers, but a batch_sampler gives lists: write "
+            "Sampler(order, batch_size), or DataLoader(dataset, batch_size, sampler=sampler)"
+        )
+    if isinstance(indices, list) and indices and isinstance(indices[0], list):
+        raise ValueError(
+            "the sampler gives lists of record numbers, and the DataLoader would make lists of "
+            "them: write DataLoader(dataset, batch_sampler=sampler), or Sampler(order) without a "
+            "batch_size"
+        )
 
 
 def collate(samples: Any) -> Any:
