@@ -11,9 +11,6 @@ from __future__ import annotations
 import gzip
 import os
 import random
-import shutil
-import ssl
-import subprocess
 import threading
 from dataclasses import dataclass
 
@@ -21,7 +18,6 @@ import numpy as np
 import pytest
 import recmap
 from fault_proxy import (
-    CREDENTIALS,
     FOREVER,
     Client,
     Fault,
@@ -46,10 +42,10 @@ from fault_proxy import (
     stalling,
     unsized,
 )
+from network_helpers import SHARD
 from object_server import DIGITS_URL, unused_port
 
 IS_LONG = bool(os.environ.get("RECMAP_TEST_LONG"))
-SHARD = "digits-00000-of-00004.tfrecord"
 
 
 pytestmark = pytest.mark.usefixtures("watchdog")
@@ -337,14 +333,14 @@ def whole_object(request, reply):
     reply.replace("Content-Length", str(len(reply.body)))
 
 
-def raw_page(body):
-    """This body instead of a listing."""
-    return resizing(lambda _: body)
-
-
 UNUSABLE = recmap.StorageError
+
+
 STALE = recmap.StaleIndexError
+
+
 BUSY = "the server is busy or has failed"
+
 
 # Replies that do not answer the request: name: (fault, message if it lasts).
 ODD = {
@@ -401,6 +397,7 @@ ODD = {
         "the server ignores ranges",
     ),
 }
+
 
 LASTING = {
     **{name: Row(fault, UNUSABLE, message, 1, True) for name, (fault, message) in ODD.items()},
@@ -582,81 +579,7 @@ def test_a_read_that_fails_is_not_repeated(proxy, index, local):
         assert bytes(ds[3]) == bytes(local[3])
 
 
-# ---- Redirects of web servers, which need no signature.
-
-
-def web_record(proxy, folder, **more):
-    url = f"{proxy.url}/train/{SHARD}"
-    options = {**CREDENTIALS, "timeout": 1, **more}
-    with recmap.open(url, index=folder / "web.rmx", storage=recmap.Storage(options=options)) as ds:
-        return bytes(ds[100])
-
-
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_web_redirects_are_followed_without_credentials(proxy, server, local, tmp_path, status):
-    proxy.plan(redirecting(f"{server.url}/train/{SHARD}", status), FOREVER)
-    server.requests.clear()
-    assert web_record(proxy, tmp_path, timeout=20) == bytes(local[100])
-    assert proxy.requests and server.requests
-    for headers in [request.headers for request in proxy.requests] + [
-        headers for _, headers in server.requests
-    ]:
-        text = str(headers)
-        assert "Authorization" not in text and "HIDDEN" not in text
-
-
-SECRET_QUERY = "?X-Amz-Signature=HIDDEN&Credential=HIDDEN"
-REDIRECTS = {
-    "in a loop": ("{proxy}/train/x" + SECRET_QUERY, recmap.StorageError, "redirects"),
-    "to another protocol": ("ftp://127.0.0.1/x" + SECRET_QUERY, recmap.StorageError, "."),
-    "to a file": ("file:///etc/passwd" + SECRET_QUERY, recmap.StorageError, "."),
-    "to a service for credentials": (
-        "http://169.254.169.254/latest" + SECRET_QUERY,
-        PermissionError,
-        "link-local",
-    ),
-    "to a closed port": ("http://me:HIDDEN@127.0.0.1:1/" + SECRET_QUERY, recmap.StorageError, "."),
-    "to a bad URL": ("http://[HIDDEN/" + SECRET_QUERY, recmap.StorageError, "."),
-    "to nothing": ("", recmap.StorageError, "."),
-}
-
-
-@pytest.mark.parametrize("name", REDIRECTS)
-def test_redirects_that_are_not_followed(proxy, tmp_path, name):
-    location, error, message = REDIRECTS[name]
-    proxy.plan(redirecting(location.format(proxy=proxy.url)), FOREVER)
-    with pytest.raises(error, match=message) as caught:
-        web_record(proxy, tmp_path)
-    check_message(caught.value)
-    assert caught.value.path == f"{proxy.url}/train/{SHARD}" and caught.value.advice
-    assert not (tmp_path / "web.rmx").exists()
-
-
-@pytest.mark.parametrize("leads_to", ["http", "https"])
-def test_redirects_of_encrypted_requests_stay_encrypted(
-    server, local, tmp_path, monkeypatch, leads_to
-):
-    if shutil.which("openssl") is None:
-        pytest.skip("no openssl here")
-    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
-    key, path = certificate_of(tmp_path, "IP:127.0.0.1", 2)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(path, key)
-    with (
-        FaultProxy(server.url, context=context) as first,
-        FaultProxy(server.url, context=context if leads_to == "https" else None) as second,
-    ):
-        first.plan(redirecting(f"{second.url}/train/{SHARD}"), FOREVER)
-        if leads_to == "https":
-            assert web_record(first, tmp_path, ca_bundle=path, timeout=20) == bytes(local[100])
-            assert second.requests
-        else:
-            with pytest.raises(recmap.StorageError, match=r"[Pp]rotocol"):
-                web_record(first, tmp_path, ca_bundle=path)
-            assert first.requests and not second.requests
-
-
-# ---- A server that ends, and certificates.
+# ---- A server that ends.
 
 
 def test_a_server_that_ends_and_comes_back(server, index, local):
@@ -704,71 +627,6 @@ def test_a_server_that_ends_is_tried_until_timeout(server, index):
     assert "the storage option timeout" in caught.value.advice
 
 
-def run_openssl(*arguments):
-    subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True)
-
-
-def certificate_of(folder, name, days):
-    """A certificate that signs itself, and its key."""
-    key, request, path = folder / "key.pem", folder / "request.pem", folder / "certificate.pem"
-    names = folder / "names"
-    names.write_text(f"subjectAltName={name}")
-    run_openssl(
-        "req",
-        "-new",
-        "-newkey",
-        "rsa:2048",
-        "-nodes",
-        "-subj",
-        "/CN=x",
-        "-keyout",
-        key,
-        "-out",
-        request,
-    )
-    run_openssl(
-        "x509",
-        "-req",
-        "-in",
-        request,
-        "-signkey",
-        key,
-        "-days",
-        days,
-        "-extfile",
-        names,
-        "-out",
-        path,
-    )
-    return key, path
-
-
-CERTIFICATES = {
-    "expired": ("IP:127.0.0.1", -1, True),
-    "of another host": ("IP:127.0.0.2", 2, True),
-    "of an unknown authority": ("IP:127.0.0.1", 2, False),
-}
-
-
-@pytest.mark.parametrize("name", CERTIFICATES)
-def test_certificates_that_are_not_valid(server, index, tmp_path, monkeypatch, name):
-    if shutil.which("openssl") is None:
-        pytest.skip("no openssl here")
-    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
-    host, days, is_known = CERTIFICATES[name]
-    key, path = certificate_of(tmp_path, host, days)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(path, key)
-    with FaultProxy(server.url, context=context) as proxy:
-        more = {"ca_bundle": path} if is_known else {}
-        options = proxy.options(timeout=1, **more)
-        ds = recmap.open(index, storage=recmap.Storage(allow_urls=True, options=options))
-        with ds, pytest.raises(recmap.StorageError, match=r"(?i)certificate|SSL") as caught:
-            ds[3]
-        assert proxy.requests == []
-        check_message(caught.value)
-
-
 # ---- Time limits of recmap: 10 s without bytes.
 
 STALLS = {
@@ -781,7 +639,7 @@ STALLS = {
 
 @pytest.mark.skipif(not IS_LONG, reason="RECMAP_TEST_LONG is not set")
 @pytest.mark.parametrize("name", STALLS)
-def test_replies_that_stall(proxy, index, local, name):
+def test_a_reply_that_stalls_is_requested_again(proxy, index, local, name):
     options = proxy.options(timeout=15)
     with recmap.open(index, storage=recmap.Storage(allow_urls=True, options=options)) as ds:
         proxy.plan(STALLS[name])
@@ -790,94 +648,3 @@ def test_replies_that_stall(proxy, index, local, name):
         with pytest.raises(recmap.StorageError, match=r"after .* attempts") as caught:
             ds[3]
         check_message(caught.value)
-
-
-# ---- Listings.
-
-
-def page(text):
-    return f"<ListBucketResult>{text}</ListBucketResult>".encode()
-
-
-FIRST_PAGE = page(f"<IsTruncated>true</IsTruncated><Contents><Key>{SHARD}</Key></Contents>")
-
-# What a proxy, a web site or another service sends: (fault, how the error shows it).
-ODD_PAGES = {
-    "an error page": (raw_page(b"<!DOCTYPE html><html><br></html>"), "<!DOCTYPE html><html><br>"),
-    "a page for people": (
-        raw_page(b"<html>\n<body>Please sign in</body>\x1b[31m</html>"),
-        r"<html>\\n<body>Please sign in</body>\\x1b\[31m</html>",
-    ),
-    "half a page for people": (raw_page(b"<html><p>\xe4"), r"<html><p>\\xe4"),
-    "an error with the status 200": (
-        raw_page(b"<Error><Code>SlowDown</Code></Error>"),
-        "<Error><Code>SlowDown",
-    ),
-    "a listing of Azure": (raw_page(b"<EnumerationResults/>"), "<EnumerationResults/>"),
-    "JSON": (raw_page(b'{"items": []}'), r'{"items": \[\]}'),
-    "no text": (raw_page(b""), ""),
-    "a listing with a wrong tag": (raw_page(page("<Key></key>")), "<ListBucketResult><Key></key>"),
-}
-
-LISTINGS = {
-    "the same page again": (
-        raw_page(page("<NextContinuationToken>x</NextContinuationToken>")),
-        "list cannot be understood",
-    ),
-    "a page without the token of the next one": (
-        raw_page(FIRST_PAGE),
-        "(?s)list is incomplete.*name the shards instead of a pattern",
-    ),
-    "a page that is always cut": (
-        raw_page(b"<ListBucketResult><Contents><Key>di"),
-        "the reply ended early.*, after .* attempts",
-    ),
-    "403": (failing(403, "AccessDenied"), r"cannot list the objects.*HTTP 403 AccessDenied"),
-    "404": (
-        failing(404, "NoSuchBucket"),
-        r"cannot list the objects: there is no such bucket.*HTTP 404 NoSuchBucket",
-    ),
-    "always 500": (failing(500, "InternalError"), r"HTTP 500 InternalError.*after .* attempts"),
-}
-
-
-@pytest.mark.parametrize("name", LISTINGS)
-def test_a_listing_that_fails_is_an_error(proxy, tmp_path, scratch, name):
-    fault, message = LISTINGS[name]
-    proxy.plan(fault, FOREVER, Request.is_listing)
-    with pytest.raises(recmap.StorageError, match=message) as caught:
-        recmap.open(
-            DIGITS_URL,
-            index=tmp_path / "b.rmx",
-            storage=recmap.Storage(options=proxy.options(timeout=1)),
-        )
-    check_message(caught.value)
-    assert caught.value.path == DIGITS_URL
-    assert list(tmp_path.glob("b.rmx*")) == []
-    if "page" in name and "cut" not in name:
-        assert len(proxy.requests) <= 2
-
-
-@pytest.mark.parametrize("name", ODD_PAGES)
-def test_what_is_not_a_listing_is_not_an_empty_one(proxy, tmp_path, scratch, name):
-    fault, shown = ODD_PAGES[name]
-    proxy.plan(fault, FOREVER, Request.is_listing)
-    message = rf'list cannot be understood .*, after 3 attempts; {proxy.url}/train.* sent "{shown}'
-    options = proxy.options(timeout=3600)
-    with pytest.raises(recmap.StorageError, match=message) as caught:
-        recmap.open(DIGITS_URL, index=tmp_path / "b.rmx", storage=recmap.Storage(options=options))
-    check_message(caught.value)
-    assert len(proxy.requests) == 3
-    assert caught.value.path == DIGITS_URL
-    assert "name the shards instead of a pattern" in caught.value.advice
-    assert list(tmp_path.glob("b.rmx*")) == []
-
-
-@pytest.mark.parametrize("name", ODD_PAGES)
-def test_what_is_not_a_listing_is_requested_again(proxy, index, tmp_path, scratch, name):
-    proxy.plan(ODD_PAGES[name][0], 2, Request.is_listing)
-    options = {"storage": recmap.Storage(options=proxy.options())}
-    recmap.index(DIGITS_URL, tmp_path / "b.rmx", id="id", **options)
-    assert proxy.used() == 2
-    with open(index, "rb") as one, open(tmp_path / "b.rmx", "rb") as other:
-        assert one.read() == other.read()
