@@ -48,7 +48,9 @@ class Loader(_Loader[Batch]):
     (torch.Size([597]), torch.uint8)
     """
 
-    if TYPE_CHECKING:  # the type of the batches
+    # The type of the batches, as in recmap.Loader. A base class cannot state both: type checkers do
+    # not infer the parameter of a derived class from the type of `self` in a base.
+    if TYPE_CHECKING:
 
         @overload
         def __init__(
