@@ -354,10 +354,11 @@ class WrongUsage(CliTest):
             "cat",
             "select",
             "duplicates",
-            "annotate",
             "verify",
         ):
             self.check_wrong(command, "a.rmx", "b", what="only one index can be given")
+        files = "files of columns follow --column, as in --column score=scores.csv"
+        self.check_wrong("annotate", "a.rmx", "b", what=f"only one index can be given: {files}")
         self.check_wrong("get", "a.rmx", what="no record number given")
         self.check_wrong("get", "a.rmx", "--by", "id", what="no id given")
         self.check_wrong("get", "a.rmx", "0", "--feature=", what="--feature needs a name")
