@@ -6,6 +6,8 @@
 
 #include <xxhash.h>
 
+#include "base/words/cut_file.h"
+
 bool framing_fits(const struct framing *framing, uint64_t frame_size, uint64_t data_size) {
     if (frame_size < framing->overhead || frame_size - framing->overhead < data_size) return false;
     return framing->overhead_varies || frame_size - framing->overhead == data_size;

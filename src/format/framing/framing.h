@@ -139,7 +139,4 @@ enum frame_verdict frame_is_bad(struct frame_fault *fault, enum frame_verdict ve
 enum frame_verdict frame_is_cut(struct frame_fault *fault, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));
 
-/* Why a file may end too early, as the end of a reason. */
-#define FILE_IS_CUT "; the file may still be written, or its writer was not closed"
-
 #endif

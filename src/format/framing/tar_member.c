@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/core/bytes.h"
+#include "base/words/cut_file.h"
 #include "format/framing/tar.h"
 
 /* Offsets and sizes of the header's fields. */

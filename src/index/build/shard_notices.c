@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/core/plural.h"
+#include "base/words/cut_file.h"
 #include "format/shards/set_name.h"
 
 void shard_notices_begin(struct shard_notices *notices, const char *path,
