@@ -124,7 +124,7 @@ def test_shards_are_read_with_a_warning(shim, shards, code, number, after):
     for text in caught:
         assert "cannot map the file" in text and 'access="read"' in text
         assert "permissions" not in text
-    assert len(caught) <= 2  # one of the data set, and one of the build or the verification
+    assert len(caught) == 1  # also if several scans and data sets read shards
     new = shards / "new.rmx"
     assert code is not INDEX or new.read_bytes() == (shards / "x.rmx").read_bytes()
 
@@ -135,8 +135,11 @@ def test_reading_never_maps(shim, shards, code, access):
     assert run(shim, shards, code.replace("ACCESS", repr(access))) == []
 
 
-def test_one_warning_for_a_data_set(shim, shards):
-    assert len(run(shim, shards, READ.replace("ACCESS", '"map"'))) == 1
+@pytest.mark.parametrize(("refuse", "count"), [(".tfrecord", 1), (".rmx", 1), ("/", 2)])
+def test_one_warning_for_a_process(shim, shards, refuse, count):
+    """Of shards, and of indexes, however many data sets there are."""
+    code = READ.replace("ACCESS", '"map"')
+    assert len(run(shim, shards, code * 3, refuse=refuse)) == count
 
 
 def test_no_shard_is_mapped_if_the_first_one_is_refused(shim, shards):
@@ -186,6 +189,40 @@ def test_an_index_is_read_into_memory(shim, shards):
     code = READ.replace("ACCESS", '"map"')
     (text,) = run(shim, shards, code, refuse=".rmx", number=errno.ENODEV)
     assert "the index is read into memory" in text and "x.rmx" in text
+
+
+WRITE = """
+recmap.index("a-0.tfrecord", "i.rmx", id="n", progress=None)
+recmap.open(["a-0.tfrecord", "a-1.tfrecord"], index="i.rmx", id="n").close()
+recmap.merge("m.rmx", ["i.rmx"], progress=None)
+recmap.open("m.rmx").annotate({"score": list(range(20))})
+with recmap.Writer("w.tfrecord", index="w.rmx", id="n") as writer:
+    writer.write({"n": 1})
+"""
+
+
+@pytest.mark.parametrize("number", ERRORS)
+def test_indexes_are_written_where_they_cannot_be_mapped(shim, shards, number):
+    (text,) = run(shim, shards, WRITE, refuse=".rmx", number=number)
+    assert "the index is read into memory" in text
+    assert recmap.open(shards / "w.rmx").verify(progress=None)["records_good"] == 1
+    indexes = [shards / "i.rmx", shards / "m.rmx"]
+    written = [path.read_bytes() for path in indexes]
+    for path in [*indexes, shards / "w.rmx", shards / "w.tfrecord"]:
+        path.unlink()
+    assert run(shim, shards, WRITE, after=1000) == []
+    assert [path.read_bytes() for path in indexes] == written
+
+
+def test_a_temporary_folder_that_cannot_be_mapped(shim, shards):
+    code = """
+    try:
+        recmap.index("a-0.tfrecord", "i.rmx", progress=None)
+        raise SystemExit("it was written")
+    except OSError as error:
+        assert "set TMPDIR to a folder on a local disk" in str(error), error
+    """
+    assert run(shim, shards, code, refuse="/") == []
 
 
 def test_text_indexes_are_read_without_mapping(shim, shards):

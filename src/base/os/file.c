@@ -627,6 +627,11 @@ recmap_status file_create_unnamed(int *fd, const char *target, recmap_error *err
     return RECMAP_OK;
 }
 
+const char *path_scratch_folder(void) {
+    const char *folder = getenv("TMPDIR");
+    return folder && folder[0] ? folder : "/var/tmp";
+}
+
 recmap_status path_resolve(char **real_path, const char *path, recmap_error *error) {
     char *result = realpath(path, NULL);
     if (!result) return fail_errno(error, errno, path, "resolve the path");

@@ -147,6 +147,10 @@ void temporary_discard(struct temporary_file *file);
  * closed. */
 recmap_status file_create_unnamed(int *fd, const char *target, recmap_error *error);
 
+/* Returns the folder of temporary copies. As large as the largest shards, they may not fit into
+ * /tmp, which is often in memory. */
+const char *path_scratch_folder(void);
+
 /* Sets `real_path` to the absolute path without symbolic links; the caller frees it. */
 recmap_status path_resolve(char **real_path, const char *path, recmap_error *error);
 

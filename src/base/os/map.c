@@ -193,12 +193,13 @@ recmap_status map_create_or_read(struct file_map **map, int fd, size_t size, con
 }
 
 void map_warn_of_reading(const recmap_error *refusal) {
+    static _Atomic(uint64_t) reasons;
     recmap_error warning = *refusal;
     snprintf(warning.message, sizeof warning.message,
              "%.200s; shards are read instead, which is slower", refusal->message);
     fail_advise(&warning, "if the file system does not map files, `--access read` reads them from "
                           "the start, without this warning");
-    warn(&warning);
+    warn_once(&reasons, &warning);
 }
 
 recmap_status map_open(struct file_map **map, const char *path, recmap_error *error) {

@@ -31,7 +31,8 @@ bool map_is_allowed(int fd, uint64_t size, const char *path, recmap_error *error
 recmap_status map_create_or_read(struct file_map **map, int fd, size_t size, const char *path,
                                  recmap_error *error);
 
-/* Warns that a file is read, because mapping it failed with this error. */
+/* Warns that shards are read, because mapping one failed with this error: once in a process for
+ * each errno, as there may be many shards and data sets. */
 void map_warn_of_reading(const recmap_error *refusal);
 
 /* Maps a whole file, or reads it into memory if it cannot be mapped. */

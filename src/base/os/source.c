@@ -77,15 +77,8 @@ bool source_has(struct source *source, uint64_t offset, uint64_t size) {
     return source->fd >= 0;
 }
 
-/* The folder of temporary copies: as large as the largest shards, they may not fit into /tmp, which
- * is often in memory. */
-static const char *find_scratch(void) {
-    const char *folder = getenv("TMPDIR");
-    return folder && folder[0] ? folder : "/var/tmp";
-}
-
 static recmap_status create_copy(int *fd, uint64_t size, recmap_error *error) {
-    char *target = path_join(find_scratch(), "recmap-shard");
+    char *target = path_join(path_scratch_folder(), "recmap-shard");
     if (!target) return fail_memory(error);
     recmap_status status = file_create_unnamed(fd, target, error);
     if (status == RECMAP_OK && size) {

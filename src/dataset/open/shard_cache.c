@@ -64,7 +64,6 @@ struct shard_cache {
     struct span_cache *spans; /* of compressed shards */
     size_t open_count;        /* guarded by the process lock, like the list below */
     struct idle_list idle;
-    atomic_bool has_warned; /* that a shard cannot be mapped */
 };
 
 /* Leaves mappings for the application: about half of what Linux allows by default. */
@@ -376,7 +375,7 @@ static void load(struct open_shard *shard, const struct shard_entry *entry) {
     do status = image_open(&shard->image, fd, entry->file_size, shard->path, &local);
     while (status == RECMAP_NO_MEMORY && close_oldest(shard->cache));
     if (status != RECMAP_OK) {
-        if (!atomic_exchange(&shard->cache->has_warned, true)) map_warn_of_reading(&local);
+        map_warn_of_reading(&local);
         return;
     }
     source_close(shard->source);

@@ -292,11 +292,8 @@ static recmap_status detect_shards(struct scan *scan, const char *const *paths,
  * use are freed. */
 recmap_status scan_shards(const char *const *paths, size_t path_count, const struct scan_sink *sink,
                           const struct scan_options *options, recmap_error *error) {
-    atomic_bool has_warned = false;
-    struct scan_options own = *options;
-    own.has_warned = &has_warned;
     struct scan scan = {
-        .options = &own,
+        .options = options,
         .sink = sink,
         .shards = calloc(path_count + 1, sizeof *scan.shards),
         .shard_count = path_count,
@@ -307,7 +304,7 @@ recmap_status scan_shards(const char *const *paths, size_t path_count, const str
         thread_interrupt_replace(options->progress ? ask_progress : NULL, &scan);
     recmap_status status = detect_shards(&scan, paths, error);
     if (status == RECMAP_OK) {
-        status = segments_init(&scan.segments, scan.shards, path_count, &own, error);
+        status = segments_init(&scan.segments, scan.shards, path_count, options, error);
         for (size_t i = 0; status == RECMAP_OK && i < path_count; i++)
             status = join_shard(&scan, &scan.shards[i], error);
         segments_deinit(&scan.segments);

@@ -7,8 +7,6 @@
 #ifndef RECMAP_INDEX_SCAN_SCAN_H
 #define RECMAP_INDEX_SCAN_SCAN_H
 
-#include <stdatomic.h>
-
 #include <recmap/index.h>
 
 #include "format/framing/framing.h"
@@ -33,11 +31,10 @@ struct scan_options {
     unsigned thread_count;         /* 0: one per core; for remote shards, at least four */
     recmap_on_bad_record on_bad_record;
     const struct extractor *extractor;
-    uint64_t memory_limit;   /* of scanning a compressed shard, in bytes; 0: the default limits */
-    uint64_t segment_size;   /* also what is requested at once of a remote shard; 0: the defaults;
-                                tests use small ones */
-    bool never_maps;         /* local shards are read */
-    atomic_bool *has_warned; /* that a shard cannot be mapped; set by scan_shards */
+    uint64_t memory_limit; /* of scanning a compressed shard, in bytes; 0: the default limits */
+    uint64_t segment_size; /* also what is requested at once of a remote shard; 0: the defaults;
+                              tests use small ones */
+    bool never_maps;       /* local shards are read */
     bool refuses_others; /* with SKIP: a file without records that is known to be of another kind is
                             an error */
     /* Opens the shard `shard_index` of `paths`; `path` is its path there. NULL: the path, or URL,

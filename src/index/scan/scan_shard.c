@@ -90,17 +90,12 @@ static recmap_status detect_compression(struct scan_shard *shard, recmap_compres
     return status;
 }
 
-/* Warns once in a scan. */
-static void warn_of_reading(const struct scan_options *options, const recmap_error *refusal) {
-    if (!atomic_exchange(options->has_warned, true)) map_warn_of_reading(refusal);
-}
-
 static bool may_map(const struct scan_shard *shard, const struct source *source,
                     const struct scan_options *options) {
     recmap_error refusal = RECMAP_ERROR_INIT;
     if (options->never_maps) return false;
     if (map_is_allowed(source->fd, source->stat.size, shard->path, &refusal)) return true;
-    warn_of_reading(options, &refusal);
+    map_warn_of_reading(&refusal);
     return false;
 }
 
@@ -170,10 +165,10 @@ static recmap_status map_copy(struct shard_image *image, const struct scan_shard
 /* Maps a local file, or a copy of it if mapping is refused now, although it was not when the shard
  * was detected. Closes the source, even on failure. */
 static recmap_status map_file(struct scan_shard *shard, struct source *source,
-                              const struct scan_options *options, recmap_error *error) {
+                              recmap_error *error) {
     recmap_error refusal = RECMAP_ERROR_INIT;
     if (image_open(&shard->image, source->fd, shard->end, shard->path, &refusal) != RECMAP_OK) {
-        warn_of_reading(options, &refusal);
+        map_warn_of_reading(&refusal);
         return map_copy(&shard->image, shard, source, error);
     }
     source_close(source);
@@ -187,7 +182,7 @@ recmap_status scan_shard_open(struct scan_shard *shard, const struct scan_option
     assert(shard->compression == COMPRESSION_NONE && !shard->image.map && !shard->source);
     struct source *source;
     RETURN_IF_FAILED(open_detected(&source, shard, options, error));
-    if (!shard->is_streamed) return map_file(shard, source, options, error);
+    if (!shard->is_streamed) return map_file(shard, source, error);
     shard->source = source;
     return RECMAP_OK;
 }

@@ -8,7 +8,9 @@
 
 #include <lmdb.h>
 
+#include "base/core/bytes.h"
 #include "base/core/error.h"
+#include "base/os/map.h"
 #include "index/store/seal.h"
 
 _Static_assert(sizeof(size_t) == SEAL_WORD_SIZE,
@@ -27,8 +29,10 @@ struct environment {
     MDB_dbi tables[STORE_TABLE_COUNT];
     size_t room; /* bytes left in the transaction */
     size_t page_size;
-    int fd;     /* the caller's descriptor of the file */
-    char *path; /* for errors */
+    int target_fd; /* the caller's file */
+    int fd;        /* the file that LMDB writes: the caller's, or an unnamed one */
+    char *path;    /* of `fd`, for errors */
+    const char *target_path;
 };
 
 /* LMDB reports a short write as EIO or ENOSPC and hides the cause: a full disk, a quota, or a limit
@@ -69,7 +73,7 @@ static recmap_status environment_allocate(struct environment **environment, cons
         return fail_errno(error, code, path, "prepare LMDB");
     }
     env->path = path_copy;
-    env->fd = -1;
+    env->fd = env->target_fd = -1;
     *environment = env;
     return RECMAP_OK;
 }
@@ -78,6 +82,7 @@ void environment_close(struct environment *env) {
     if (!env) return;
     if (env->transaction) mdb_txn_abort(env->transaction);
     mdb_env_close(env->lmdb);
+    if (env->fd != env->target_fd) file_close(env->fd);
     free(env->path);
     free(env);
 }
@@ -155,14 +160,49 @@ static int start_tables(struct environment *env) {
     return code ? code : commit_writing(env);
 }
 
+/* LMDB maps the file that it writes. If the file system refuses to map it, LMDB writes an unnamed
+ * file elsewhere, which environment_commit copies. */
+static recmap_status use_scratch(struct environment *env, recmap_error *error) {
+    int fd = -1;
+    char *path = path_join(path_scratch_folder(), "recmap-index");
+    if (!path) return fail_memory(error);
+    free(env->path);
+    env->path = path;
+    recmap_status status = file_create_unnamed(&fd, path, error);
+    if (status == RECMAP_OK) env->fd = fd;
+    if (status == RECMAP_OK && !map_is_allowed(fd, 1, path, error)) status = RECMAP_IO;
+    if (status != RECMAP_OK)
+        fail_advise(error, "the folder of the index cannot map files, and a temporary file is "
+                           "needed to build it: set TMPDIR to a folder on a local disk");
+    return status;
+}
+
+static recmap_status copy_scratch(const struct environment *env, recmap_error *error) {
+    enum { PART = 1 << 20 };
+    struct file_stat stat;
+    RETURN_IF_FAILED(file_get_stat(&stat, env->fd, env->path, error));
+    uint8_t *bytes = malloc(PART);
+    recmap_status status = bytes ? RECMAP_OK : fail_memory(error);
+    for (uint64_t at = 0; status == RECMAP_OK && at < stat.size; at += PART) {
+        size_t size = (size_t)min_u64(stat.size - at, PART);
+        status = file_read_at(env->fd, bytes, size, at, env->path, error);
+        if (status == RECMAP_OK)
+            status = file_write_at(env->target_fd, bytes, size, at, env->target_path, error);
+    }
+    free(bytes);
+    return status;
+}
+
 recmap_status environment_create(struct environment **environment,
                                  const struct temporary_file *file, recmap_error *error) {
     struct environment *env = NULL;
     recmap_status status = environment_allocate(&env, file->target, error);
     if (status != RECMAP_OK) return status;
-    env->fd = file->fd;
-    int code = open_file(env, file->path);
-    if (!code) status = check_opened(env, error);
+    env->fd = env->target_fd = file->fd;
+    env->target_path = file->target;
+    if (!map_is_allowed(file->fd, 1, file->target, NULL)) status = use_scratch(env, error);
+    int code = status == RECMAP_OK ? open_file(env, file->path) : 0;
+    if (!code && status == RECMAP_OK) status = check_opened(env, error);
     if (!code && status == RECMAP_OK) code = start_tables(env);
     if (code) status = fail_lmdb(env, code, "start the index", error);
     if (status != RECMAP_OK) environment_close(env);
@@ -199,5 +239,5 @@ recmap_status environment_commit(struct environment *env, uint32_t *page_size, u
     if (code) return fail_lmdb(env, code, "write the index", error);
     *page_size = (uint32_t)env->page_size;
     *page_count = info.me_last_pgno + 1;
-    return RECMAP_OK;
+    return env->fd == env->target_fd ? RECMAP_OK : copy_scratch(env, error);
 }

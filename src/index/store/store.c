@@ -91,6 +91,7 @@ static recmap_status read_memory(struct store *store, recmap_error *error) {
 
 /* The file system refuses to map the index. */
 static recmap_status read_instead(struct store *store, recmap_error *refusal, recmap_error *error) {
+    static _Atomic(uint64_t) reasons;
     recmap_status status = read_memory(store, error);
     if (status == RECMAP_NO_MEMORY && error)
         *error = *refusal; /* that it cannot be mapped is why */
@@ -100,7 +101,7 @@ static recmap_status read_instead(struct store *store, recmap_error *refusal, re
     snprintf(warning.message, sizeof warning.message, "%.200s; the index is read into memory",
              refusal->message);
     fail_advise(&warning, "copy the index to a local disk if it is large");
-    warn(&warning);
+    warn_once(&reasons, &warning);
     return RECMAP_OK;
 }
 
