@@ -12,9 +12,9 @@ extern "C" {
 
 /* How a value names its record. */
 typedef enum recmap_key {
-    RECMAP_KEY_AUTO = 0,   /* of a file: its field "id" if it has one, else "number" */
-    RECMAP_KEY_ID = 1,     /* the id of the record */
-    RECMAP_KEY_NUMBER = 2, /* the number of the record */
+    RECMAP_KEY_AUTO = 0,   /* of a file: ID if it has a field of ids, else NUMBER */
+    RECMAP_KEY_ID = 1,     /* the id of the record: field "id", or the name of the id feature */
+    RECMAP_KEY_NUMBER = 2, /* the number of the record: field "number" */
 } recmap_key;
 
 /* Adds columns to an index, removes and renames them. The result is an ordinary index: the added

@@ -142,7 +142,10 @@ class Files(Annotated):
             self.annotate("--drop", "s", added=0, dropped=1)
             return columns
 
-        self.assertEqual(values("1", "-2", "+3", "007", ""), "int64")
+        self.assertEqual(values("1", "-2", "+3", "0", "-0", "-07", ""), "int64")
+        self.assertEqual(values("0", "0.5", "-0.25", "0e1"), "float")
+        for text in ("007", "01.5", "00", '"01234"'):
+            self.assertEqual(values("1", "2", text), "bytes")
         self.assertEqual(values("9223372036854775807", "-9223372036854775808"), "int64")
         self.assertEqual(values("1", "2.5", ".5", "1e3", "nan", "-inf"), "float")
         self.assertEqual(values("1", "x"), "bytes")
@@ -182,6 +185,7 @@ class Files(Annotated):
         long, shown = "x" + "é" * 40, "x" + "é" * 29
         self.assertEqual(warnings_of([long, *numbers[1:]]), warning(2, shown, COUNT - 1))
         self.assertEqual(warnings_of(["x", "1"] * (COUNT // 2)), "")
+        self.assertEqual(warnings_of(["01234", *numbers[1:]]), "")
         self.assertEqual(warnings_of(["x"] * COUNT), "")
 
     def test_each_column_with_a_text_among_numbers_has_a_warning(self):
@@ -291,6 +295,31 @@ class Files(Annotated):
         )
         self.annotate("--column", "s=s.csv")
         self.where("s == s", [0])
+
+    def test_numbers_with_a_leading_zero_are_texts(self):
+        """They are zip codes or phone numbers, and keep their zeros; as keys they are numbers."""
+        self.write("s.csv", "number,zip\n007,01234\n8,94110\n")
+        self.annotate("--column", "zip=s.csv", "--default", "zip=none")
+        self.where("zip == '01234'", [7])
+        self.where("zip == '94110'", [8])
+
+    def test_a_field_named_like_the_id_feature_has_the_ids(self):
+        self.write("b.tfrecord", tfrecord([example(uid=f"u{i}") for i in range(9)]))
+        self.index("--id", "uid", "-o", "b.rmx", "b.tfrecord")
+        self.write("s.csv", "uid,s,id\n" + "".join(f"u{8 - i},{8 - i},x\n" for i in range(9)))
+        columns = ("--column", "id=s.csv", "--default", "id=none")
+        self.check("annotate", "b.rmx", *columns, err=(
+            "recmap: b.rmx: columns: 1 added, 0 dropped, 0 renamed\n"
+        ))  # fmt: skip
+        self.check("annotate", "b.rmx", "--column", "s=s.csv", status=2, err=(
+            'recmap: s.csv: line 1: "id" and "uid" are both fields of ids\n'
+            "  rename or remove one of them\n"
+        ))  # fmt: skip
+        self.write("s.csv", "uid,s\n" + "".join(f"u{8 - i},{8 - i}\n" for i in range(9)))
+        self.check("annotate", "b.rmx", "--column", "s=s.csv", err=(
+            "recmap: b.rmx: columns: 1 added, 0 dropped, 0 renamed\n"
+        ))  # fmt: skip
+        self.check("select", "b.rmx", "--where", "s > 6 and id == 'x'", out="7\n8\n")
 
     def test_ids_can_be_integers(self):
         self.write("b.tfrecord", tfrecord([example(id=i - 3) for i in range(9)]))

@@ -52,7 +52,7 @@ static uint64_t read_rows(struct table *table) {
 static void read_table(const char *path, recmap_key key) {
     struct table table;
     recmap_error error = RECMAP_ERROR_INIT;
-    if (table_open(&table, path, "x", key, &error) == RECMAP_OK) {
+    if (table_open(&table, path, "x", key, "name", &error) == RECMAP_OK) {
         uint64_t sum = read_rows(&table);
         check(table_rewind(&table, NULL) == RECMAP_OK);
         check(read_rows(&table) == sum);

@@ -26,8 +26,6 @@ Key: TypeAlias = Literal["id", "number"]
 Unmatched: TypeAlias = Literal["error", "ignore"]
 
 _KEYS = {None: 0, "id": 1, "number": 2}
-# The first of these columns that a table or a file has contains its keys.
-_KEY_NAMES: tuple[Key, ...] = ("id", "number")
 _HEADER_LIMIT = 1 << 20  # bytes in which the first line of a table must end
 _TYPES = {"int64": 1, "float": 2, "bytes": 3, "float64": 4}
 _Change: TypeAlias = "tuple[Any, ...]"
@@ -39,7 +37,12 @@ def ignores_unmatched(unmatched: Unmatched) -> bool:
     return unmatched == "ignore"
 
 
-def _fields_of(path: str) -> list[str]:
+def _key_names(id_name: str | None) -> dict[str, Key]:
+    """What the columns of these names have. The first one in a table or a file has its keys."""
+    return {"id": "id", **({} if id_name is None else {id_name: "id"}), "number": "number"}
+
+
+def _fields_of(path: str, key_names: Mapping[str, Key]) -> list[str]:
     """The fields of a file of rows, from its first line, without those that name records."""
     extension = os.path.splitext(path)[1]
     if extension not in (".csv", ".tsv", ".jsonl", ".ndjson"):
@@ -60,7 +63,7 @@ def _fields_of(path: str) -> list[str]:
             f"{path}: line 1: the names of columns cannot be read: {error}: check that quotes are "
             "closed, or name the columns, as in {name: path}"
         ) from None
-    fields = [name for name in names if name not in _KEY_NAMES]
+    fields = [name for name in names if name not in key_names]
     if not fields:
         raise ValueError(f"{path}: the first line names no column: name them, as in {{name: path}}")
     return fields
@@ -93,8 +96,11 @@ def changes_of(
     drop: Iterable[str],
     rename: Mapping[str, str],
     count: int,
+    id_name: str | None,
 ) -> list[_Change]:
-    """The changes in the form of the extension, for a data set of `count` records."""
+    """The changes in the form of the extension, for a data set of `count` records with the ids of
+    feature `id_name`."""
+    key_names = _key_names(id_name)
     if on not in _KEYS:
         raise ValueError(f'by must be "id" or "number", not {on!r}')
     if isinstance(drop, str):
@@ -105,8 +111,8 @@ def changes_of(
             raise TypeError(f"{option} must be a dict, {example}, not {names!r}")
     if isinstance(columns, (str, os.PathLike)):
         path = os.fspath(columns)
-        columns = dict.fromkeys(_fields_of(path), path)
-    key, keys, named = _split(columns, on)
+        columns = dict.fromkeys(_fields_of(path, key_names), path)
+    key, keys, named = _split(columns, on, key_names)
     for option, value in (("by", on), ("missing_values", missing)):
         if value is not None and not named:
             raise ValueError(f"{option}={value!r} is about new columns, but there are none")
@@ -118,47 +124,63 @@ def changes_of(
     for name, values in named.items():
         text = default_text(name, default.get(name))
         if not isinstance(values, (str, os.PathLike)):
-            changes.append(_change(name, text, values, key, keys, count))
+            changes.append(_change(name, text, values, key, keys, count, key_names))
         elif os.fspath(values).lower().endswith(".npy"):
-            changes.append(_array_change(name, text, os.fspath(values), on, count))
+            changes.append(_array_change(name, text, os.fspath(values), on, count, key_names))
         else:  # the file has keys of its own
             changes.append(("file", name, text, _KEYS[on], os.fspath(values)))
     return changes
 
 
-def _array_change(name: str, default: str | None, path: str, on: Key | None, count: int) -> _Change:
+def _array_change(
+    name: str,
+    default: str | None,
+    path: str,
+    on: Key | None,
+    count: int,
+    key_names: Mapping[str, Key],
+) -> _Change:
     """The values of a file in NumPy's format, which are in the order of the records. Unlike
     numpy.load, open_memmap takes no other format, and says what is wrong with the file."""
     try:
         array = np.asarray(np.lib.format.open_memmap(path, mode="r"))
         if array.ndim != 1:
             raise ValueError(f"the array has {counted(array.ndim, 'dimension')}, not one")
-        return _change(name, default, array, on, None, count)
+        return _change(name, default, array, on, None, count, key_names)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{path}: {error}") from error
 
 
-def _split(columns: Any, on: Key | None) -> tuple[Key | None, Any, dict[str, Any]]:
+def _split(
+    columns: Any, on: Key | None, key_names: Mapping[str, Key]
+) -> tuple[Key | None, Any, dict[str, Any]]:
     """What a key is, the keys that all columns share, or None, and the columns by name. As in a
-    file, a column "id" or else "number" has the keys, and neither of them is added, unless `on`
+    file, a column of ids or else "number" has the keys, and neither of them is added, unless `on`
     says what has the keys."""
     named = {name: columns[name] for name in _names(columns)}
-    if on is not None:
-        return on, named.pop(on, None), named
-    key: Key | None = next((name for name in _KEY_NAMES if _is_column(named.get(name))), None)
-    if key is None:
-        return None, None, named
-    keys = named[key]
-    for name in _KEY_NAMES:
-        named.pop(name, None)
-    if not named:
+    found = _key_columns([name for name in named if _is_column(named[name])], on, key_names)
+    if not found:
+        return on, None, named
+    all_keys = [named.pop(name) for name in found]
+    key = key_names[found[0]]
+    if not named and on is None:
         raise ValueError(
-            f"the column {key!r} has the keys of records, and there is no other column: to add a "
-            f'column of this name, in the order of the records, pass by="number"'
+            f"the column {found[0]!r} has the keys of records, and there is no other column: to "
+            f'add a column of this name, in the order of the records, pass by="number"'
             if key == "id"
             else "the column 'number' has the numbers of records, and there is no other column"
         )
-    return key, keys, named
+    return key, all_keys[0], named
+
+
+def _key_columns(names: Sequence[str], on: Key | None, key_names: Mapping[str, Key]) -> list[str]:
+    """The names that are of keys, or of the keys that `on` says. The first one has the keys."""
+    found = [name for name, key in key_names.items() if name in names and on in (None, key)]
+    if [key_names[name] for name in found].count("id") > 1:
+        raise ValueError(
+            f"the columns {found[0]!r} and {found[1]!r} both have ids: rename or remove one of them"
+        )
+    return found
 
 
 def _is_column(values: Any) -> bool:
@@ -181,22 +203,30 @@ def _names(table: Any) -> list[str]:
 
 
 def _change(
-    name: str, default: str | None, values: Any, on: Key | None, keys: Any, count: int
+    name: str,
+    default: str | None,
+    values: Any,
+    on: Key | None,
+    keys: Any,
+    count: int,
+    key_names: Mapping[str, Key],
 ) -> _Change:
     if keys is None:
-        on, keys, values = _keyed(name, values, on)
+        on, keys, values = _keyed(name, values, on, key_names)
     elif isinstance(values, Mapping):
         raise TypeError(
             f"column {name!r} is a mapping, but another column has the keys: give its values as a "
             "list or array, in the order of the keys, or annotate it by itself"
         )
     if keys is None and on == "id":
+        id_name = list(key_names)[-2]
         raise ValueError(
-            f"column {name!r} has no ids: give {{id: value}}, or a tuple of ids and values, or the "
-            'ids as another column "id"'
+            f"column {name!r} has no ids: give {{id: value}}, or a tuple of ids and values; in a "
+            f"table, rename the column of ids to {id_name!r}, or make it the pandas index, as in "
+            f"table.set_index({id_name!r})"
         )
     if keys is None:
-        keys, values = _in_order(name, values, on, count)
+        keys, values = _in_order(name, values, count, key_names)
     key = "number" if on is None else on
     _check_same_index(name, keys, values)
     key_items = _numbers(keys) if key == "number" else _ids(keys)
@@ -212,14 +242,15 @@ def _change(
     return ("rows", name, default, _KEYS[key], _TYPES[kind], keys, items, missing)
 
 
-def _in_order(name: str, values: Any, on: Key | None, count: int) -> tuple[Any, Any]:
+def _in_order(name: str, values: Any, count: int, key_names: Mapping[str, Key]) -> tuple[Any, Any]:
     """The numbers of all records, and the values, which must be one for each of them."""
     check_pandas_index(
         values, f"the values of column {name!r}", ', or pass by="id" or by="number" if it has these'
     )
     values = _sequence(name, values)
     if len(values) != count:
-        hint = f'; if it has the keys, pass by="{name}"' if name in _KEY_NAMES else ""
+        key = key_names.get(name)
+        hint = f'; if it has the keys, pass by="{key}"' if key is not None else ""
         raise ValueError(
             f"column {name!r} has {counted(len(values), 'value')}, but the data set has "
             f"{counted(count, 'record')}{hint}"
@@ -259,7 +290,9 @@ def _sequence(name: str, values: Any) -> Any:
     return values if hasattr(values, "__len__") else list(values)
 
 
-def _keyed(name: str, values: Any, on: Key | None) -> tuple[Key | None, Any, Any]:
+def _keyed(
+    name: str, values: Any, on: Key | None, key_names: Mapping[str, Key]
+) -> tuple[Key | None, Any, Any]:
     """What a key is, and the keys and values of a mapping, a tuple of two, a table, or a series of
     pandas, whose index has the keys if `on` says what they are. Without keys, values are in the
     order of the records."""
@@ -269,15 +302,22 @@ def _keyed(name: str, values: Any, on: Key | None) -> tuple[Key | None, Any, Any
         return (on, *values) if len(values) == 2 else (on, None, list(values))
     if hasattr(values, "column_names") or hasattr(values, "columns"):
         names = _names(values)
-        keys: tuple[Key, ...] = (on,) if on is not None else _KEY_NAMES
-        key: Key | None = next((key for key in keys if key in names), None)
-        if key is not None:
-            return key, values[key], values[name]
+        found = _key_columns(names, on, key_names)
+        if found:
+            return key_names[found[0]], values[found[0]], values[name]
         values = values[name] if name in names else values
-    has_keys = on == "id" or (on == "number" and has_other_index(values))
-    if has_keys and hasattr(values, "index") and hasattr(values, "iloc"):
-        return on, values.index, values
+    if hasattr(values, "index") and hasattr(values, "iloc"):
+        counts_rows = _is_default(values.index) if on == "id" else not has_other_index(values)
+        if on is not None and not counts_rows:
+            return on, values.index, values
     return on, None, values
+
+
+def _is_default(index: Any) -> bool:
+    """Returns true if this is the index that pandas gives a table without one: 0 to n - 1, as a
+    RangeIndex without a name."""
+    is_range = getattr(index, "start", None) == 0 and getattr(index, "step", None) == 1
+    return is_range and index.name is None
 
 
 def _known(values: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:

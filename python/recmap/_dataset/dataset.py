@@ -78,12 +78,12 @@ class Dataset(Records, Described, Closing):
                 or JSON lines file, all of whose fields are added. The values are a mapping from
                 keys to values; a tuple of keys and values; an array or a list with one value for
                 each record, in their order; or the path of such a file or a NumPy file. A column
-                "id", or else "number", of arrays, a table or a file has the keys of the others, and
-                is not added. None is a missing value.
+                "id" or of the id feature's name, or else "number", of arrays, a table or a file has
+                the keys of the others, and is not added. None is a missing value.
             by: what a key is: the "id" or the "number" of a record. It names the column that has
                 the keys; all others of a table are added then. Without it, keys of a mapping or a
                 tuple are numbers. The index of a pandas Series has the keys if `by` is given, and
-                must be 0 to n - 1 otherwise.
+                must be 0 to n - 1 otherwise. The default index does not count as ids.
             unmatched: what to do with keys that no record has: "error" (the default), with how many
                 there are, or "ignore", with a warning that says how many. If no record has any of
                 the keys, that is always an error.
@@ -110,7 +110,9 @@ class Dataset(Records, Described, Closing):
         """
         self._check_has_index("annotate")
         check_missing("null" if missing_values is None else missing_values)
-        changes = changes_of(columns, by, missing_values, default, drop, rename, len(self))
+        changes = changes_of(
+            columns, by, missing_values, default, drop, rename, len(self), self._id_name()
+        )
         ignores = ignores_unmatched(unmatched)
         self._change_columns(changes, progress, "annotating", missing_values or "null", ignores)
         return self

@@ -218,6 +218,57 @@ def test_a_table_of_keys_alone_is_refused(ds):
         ds.annotate({"id": IDS[:2], "x": {"r0": 1, "r1": 2}})
 
 
+@pytest.fixture
+def uids(tmp_path):
+    """A data set whose ids are of feature "uid"."""
+    write(tmp_path, [recmap.encode_example({"uid": f"r{i}"}) for i in range(COUNT)])
+    with recmap.open(tmp_path, id="uid", index=tmp_path / "uids.rmx") as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("kind", [*TABLES, "jsonl"])
+def test_a_column_named_like_the_id_feature_has_the_keys(uids, tmp_path, kind):
+    ids, numbers = IDS[::-1], list(range(COUNT))[::-1]
+    table = tmp_path / "table.jsonl"
+    if kind == "jsonl":
+        rows = zip(ids, numbers, strict=True)
+        table.write_text("".join(f'{{"score": {n}, "uid": "{key}"}}\n' for key, n in rows))
+    else:
+        table = table_of(kind, {"uid": ids, "score": numbers}, tmp_path)
+    for by in (None, "id"):
+        uids.annotate(table, by=by)
+        assert column(uids) == list(range(COUNT)) and "uid" not in uids.columns
+        uids.annotate({"score": table if kind != "dict" else (ids, numbers)}, "id", drop=["score"])
+        assert column(uids) == list(range(COUNT))
+        uids.annotate(drop=["score"])
+
+
+@pytest.mark.parametrize("kind", [*TABLES, "jsonl"])
+def test_two_columns_of_ids_are_refused(uids, tmp_path, kind):
+    table = tmp_path / "table.jsonl"
+    if kind == "jsonl":
+        table.write_text('{"id": "r1", "uid": "r2", "score": 1}\n')
+    else:
+        table = table_of(kind, {"id": ["r1"], "uid": ["r2"], "score": [1]}, tmp_path)
+    for by in (None, "id"):
+        with pytest.raises(ValueError, match=r"(?s)[\"']id.*uid.* of them"):
+            uids.annotate(table, by=by)
+
+
+def test_rows_that_pandas_counted_are_not_ids(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    write(tmp_path, [recmap.encode_example({"k": k}) for k in (2, 1, 0)])
+    ds = recmap.open(tmp_path, id="k")
+    table = pandas.DataFrame({"key": [1, 0, 2], "v": [10, 0, 20]})
+    for columns in (table, {"v": table["v"]}, {"v": table}):
+        with pytest.raises(ValueError, match=r"has no ids.* 'k', or .*table\.set_index\('k'\)"):
+            ds.annotate(columns, by="id")
+    ds.annotate(table.set_index("key"), by="id")
+    assert column(ds, "v") == [20, 10, 0]
+    ds.annotate(table.rename(columns={"key": "k"}), by="id", drop=["v"])
+    assert column(ds, "v") == [20, 10, 0]
+
+
 def test_the_index_of_pandas_is_not_ignored(ds):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"score": SCORES})

@@ -18,9 +18,9 @@ struct column_file {
     struct new_column *column;
     struct table table;
     uint64_t row_count;
-    unsigned pass; /* 0 or 1 */
-    uint64_t number_count, text_count;
-    uint64_t text_line; /* of the first text */
+    unsigned pass;                     /* 0 or 1 */
+    uint64_t number_count, text_count; /* numbers with a leading zero are neither */
+    uint64_t text_line;                /* of the first text */
     char text[FIELD_SHOWN_MAX + 1];
     uint64_t float_line;   /* of the first number that is not an integer */
     uint64_t rounded_line; /* of the first integer that float64 does not hold exactly */
@@ -42,7 +42,8 @@ static void count_number(struct column_file *file, const struct table_row *row, 
 static void count_value(struct column_file *file, const struct table_row *row, recmap_type type) {
     if (type == RECMAP_TYPE_INT64 || type == RECMAP_TYPE_FLOAT) count_number(file, row, type);
     if (type == RECMAP_TYPE_NONE) file->has_missing_word |= field_is_missing_word(&row->value);
-    if (type != RECMAP_TYPE_BYTES || file->text_count++) return;
+    bool is_text = type == RECMAP_TYPE_BYTES && !field_has_leading_zero(&row->value);
+    if (!is_text || file->text_count++) return;
     file->text_line = row->line;
     snprintf(file->text, sizeof file->text, "%.*s", field_shown_size(&row->value),
              (const char *)row->value.data);
@@ -232,8 +233,8 @@ static recmap_status add_rows(struct column_file *file, recmap_error *error) {
 }
 
 static recmap_status add_table(struct column_file *file, recmap_key key, recmap_error *error) {
-    recmap_status status =
-        table_open(&file->table, file->column->path, file->column->name, key, error);
+    recmap_status status = table_open(&file->table, file->column->path, file->column->name, key,
+                                      index_manifest(file->annotation->index)->id_name, error);
     if (status == RECMAP_OK) status = row_key_check(file->annotation, file->table.key, error);
     file->column->key = file->table.key;
     if (status == RECMAP_OK) status = find_type(file, error);

@@ -35,7 +35,8 @@ static recmap_status fail_repeat_in_file(recmap_annotation *annotation,
                                          recmap_error *error) {
     struct table table;
     uint64_t lines[2] = {0, 0};
-    recmap_status status = table_open(&table, column->path, column->name, column->key, error);
+    recmap_status status = table_open(&table, column->path, column->name, column->key,
+                                      index_manifest(annotation->index)->id_name, error);
     if (status == RECMAP_OK) status = find_lines(lines, annotation, &table, number, error);
     if (status == RECMAP_OK)
         table_fail(&table, lines[1], error, "give each record one value",

@@ -97,6 +97,13 @@ static bool read_double(double *number, const struct field *field) {
     return isfinite(*number);
 }
 
+bool field_has_leading_zero(const struct field *field) {
+    const char *text = (const char *)field->data, *end = text + field->size;
+    bool is_integer;
+    if (field->kind != FIELD_WORD || !is_number(&is_integer, text, end)) return false;
+    return field->size > 1 && text[0] == '0' && is_digit(text[1]);
+}
+
 /* The type by the field's form alone. */
 static recmap_type form_of(const struct field *field) {
     const char *text = (const char *)field->data;
@@ -115,6 +122,7 @@ bool field_type(recmap_type *type, const struct field *field) {
     int64_t integer;
     double number;
     *type = form_of(field);
+    if (field_has_leading_zero(field)) *type = RECMAP_TYPE_BYTES;
     if (*type == RECMAP_TYPE_INT64) return read_int64(&integer, field);
     return *type != RECMAP_TYPE_FLOAT || read_double(&number, field);
 }

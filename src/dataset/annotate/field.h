@@ -43,6 +43,10 @@ bool field_to_bits(int64_t *bits, const struct field *field);
  * <NA>, in any case. It is missing in a column of numbers, and a text in one of texts. */
 bool field_is_missing_word(const struct field *field);
 
+/* Returns true if the field is a word, and a number that begins with 0 and another digit, such as
+ * 01234: a zip code or a phone number. As a value it is a text, which keeps its zeros. */
+bool field_has_leading_zero(const struct field *field);
+
 /* Returns true if the field has the form of an integer, and is not true or false, which are values
  * only. */
 bool field_is_integer(const struct field *field);

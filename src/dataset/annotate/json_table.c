@@ -74,7 +74,7 @@ static recmap_status read_key(struct json_row *object, struct json_reader *reade
                           "records are numbered from 0; a field of ids is named \"id\"",
                           "\"number\" is not an integer");
     return table_fail(table, object->row->line, error, "ids are strings or integers of 64 bits",
-                      "\"id\" is neither a string nor an integer");
+                      "\"%s\" is neither a string nor an integer", table->key_name);
 }
 
 static recmap_status read_column_value(struct json_row *object, struct json_reader *reader,
@@ -105,7 +105,7 @@ static recmap_status read_member(struct json_row *object, struct json_reader *re
                                  recmap_error *error) {
     struct table *table = object->table;
     uint64_t line = object->row->line;
-    const char *key_name = table_key_name(table->key);
+    const char *key_name = table->key_name;
     struct json_string name;
     RETURN_IF_FAILED(interrupt_check(object->table->text.interrupt, MEMBER_WORK, error));
     if (!json_read_string(&name, reader) || !json_take(reader, ':'))
@@ -174,14 +174,26 @@ recmap_status json_table_next(struct table_row *row, bool *is_row, struct table 
     return RECMAP_OK;
 }
 
+/* The name of the next member of the first object, whose value is skipped. The reader starts before
+ * the object. */
+static bool next_member(struct json_string *member, struct json_reader *reader) {
+    if (!json_take(reader, '{') && !json_take(reader, ',')) return false;
+    return json_read_string(member, reader) && json_take(reader, ':') && json_check_value(reader);
+}
+
 void json_table_offer_members(struct near_name *near, const struct field_reader *text,
                               const char *name) {
     struct json_string member;
     struct json_reader reader = {text->at, text->end};
-    if (!json_take(&reader, '{')) return;
-    while (json_read_string(&member, &reader) && json_take(&reader, ':')) {
+    while (next_member(&member, &reader))
         if (!json_string_is(&member, name))
             near_name_offer(near, name, strlen(name), member.data, member.size);
-        if (!json_check_value(&reader) || !json_take(&reader, ',')) return;
-    }
+}
+
+bool json_table_has_member(const struct field_reader *text, const char *name) {
+    struct json_string member;
+    struct json_reader reader = {text->at, text->end};
+    while (next_member(&member, &reader))
+        if (json_string_is(&member, name)) return true;
+    return false;
 }

@@ -12,4 +12,7 @@ recmap_status json_table_next(struct table_row *row, bool *is_row, struct table 
 void json_table_offer_members(struct near_name *near, const struct field_reader *text,
                               const char *name);
 
+/* Returns true if the first object has a member of this name. */
+bool json_table_has_member(const struct field_reader *text, const char *name);
+
 #endif

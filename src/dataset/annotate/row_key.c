@@ -59,7 +59,7 @@ recmap_status row_key_find(size_t *count, recmap_annotation *annotation, recmap_
 /* JSON lines without ids and numbers count as ones of numbers, but an id may be what was meant. */
 static recmap_status fail_no_key(const struct table *table, const struct table_row *row,
                                  recmap_error *error) {
-    const char *name = table_key_name(table->key);
+    const char *name = table->key_name;
     struct near_name near = NEAR_NAME_INIT;
     if (table->is_json) near = table_near_name(table, name);
     if (table->is_json && !near.name) near = table_near_name(table, "id");

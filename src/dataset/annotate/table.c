@@ -74,28 +74,30 @@ static recmap_status next_separated(struct table_row *row, bool *is_row, struct 
 
 /* The places of the wanted fields in the header; SIZE_MAX if a field is absent. */
 struct header {
-    size_t value, id, number;
+    size_t value, id, id_feature, number;
 };
 
 static bool is_name(const struct field *field, const char *name) {
     return field->size == strlen(name) && !memcmp(field->data, name, field->size);
 }
 
-/* Finds the fields that matter: the one named like the column, "id" and "number". Each may occur
- * once, and other fields are ignored. */
+/* Finds the fields that matter: the one named like the column, "id", the one named like the id
+ * feature, and "number". Each may occur once, and other fields are ignored. */
 static recmap_status read_header(struct header *header, struct table *table, recmap_error *error) {
     bool is_last = table->text.at == table->text.end;
-    *header = (struct header){SIZE_MAX, SIZE_MAX, SIZE_MAX};
+    *header = (struct header){SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX};
     for (table->field_count = 0; !is_last; table->field_count++) {
         struct field field;
         RETURN_IF_FAILED(read_field(&field, &is_last, table, &table->value_scratch, error));
         struct {
             size_t *place;
             const char *name;
-        } wanted[] = {
-            {&header->value, table->name}, {&header->id, "id"}, {&header->number, "number"}};
+        } wanted[] = {{&header->value, table->name},
+                      {&header->id, "id"},
+                      {&header->id_feature, table->id_name},
+                      {&header->number, "number"}};
         for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-            if (!is_name(&field, wanted[i].name)) continue;
+            if (!wanted[i].name || !is_name(&field, wanted[i].name)) continue;
             if (*wanted[i].place != SIZE_MAX)
                 return table_fail(table, 1, error, "rename or remove one of them",
                                   "the header has two fields \"%s\"", wanted[i].name);
@@ -154,30 +156,51 @@ static recmap_status fail_field(const struct table *table, const char *name, rec
     return RECMAP_INVALID;
 }
 
+/* Chooses the field of ids: "id", or the one named like the id feature. With both, they may
+ * contradict each other, unless one of them is the column to read. */
+static recmap_status choose_id(struct table *table, bool has_id, bool has_id_feature,
+                               recmap_error *error) {
+    bool has_both = has_id && has_id_feature;
+    bool is_value = has_both && !strcmp(table->name, table->id_name);
+    if (has_both && !is_value && strcmp(table->name, "id"))
+        return table_fail(table, 1, error, "rename or remove one of them",
+                          "\"id\" and \"%s\" are both fields of ids", table->id_name);
+    table->key_name = has_id_feature && !is_value ? table->id_name : "id";
+    return RECMAP_OK;
+}
+
+/* Chooses the field of keys. */
+static recmap_status choose_key(struct table *table, bool has_id, bool has_id_feature,
+                                recmap_error *error) {
+    if (table->key == RECMAP_KEY_ID) return choose_id(table, has_id, has_id_feature, error);
+    table->key_name = "number";
+    return RECMAP_OK;
+}
+
 static recmap_status find_fields(struct table *table, recmap_error *error) {
     struct header header;
     RETURN_IF_FAILED(read_header(&header, table, error));
+    bool has_id = header.id != SIZE_MAX, has_id_feature = header.id_feature != SIZE_MAX;
     if (table->key == RECMAP_KEY_AUTO)
-        table->key = header.id == SIZE_MAX && header.number != SIZE_MAX ? RECMAP_KEY_NUMBER
-                                                                        : RECMAP_KEY_ID;
+        table->key = !has_id && !has_id_feature && header.number != SIZE_MAX ? RECMAP_KEY_NUMBER
+                                                                             : RECMAP_KEY_ID;
+    RETURN_IF_FAILED(choose_key(table, has_id, has_id_feature, error));
     table->value_index = header.value;
-    table->key_index = table->key == RECMAP_KEY_ID ? header.id : header.number;
+    table->key_index = table->key == RECMAP_KEY_NUMBER     ? header.number
+                       : table->key_name == table->id_name ? header.id_feature
+                                                           : header.id;
     if (table->value_index == SIZE_MAX) return fail_field(table, table->name, error);
-    if (table->key_index == SIZE_MAX) return fail_field(table, table_key_name(table->key), error);
+    if (table->key_index == SIZE_MAX) return fail_field(table, table->key_name, error);
     return RECMAP_OK;
 }
 
 /* A JSON lines file has no header: the first object tells whether there are ids. */
 static recmap_status find_json_key(struct table *table, recmap_error *error) {
-    struct table_row row;
-    bool is_row;
-    if (table->key != RECMAP_KEY_AUTO) return RECMAP_OK;
-    table->key = RECMAP_KEY_ID;
-    const struct field_reader first = table->text;
-    RETURN_IF_FAILED(json_table_next(&row, &is_row, table, error));
-    if (is_row && row.key.kind == FIELD_MISSING) table->key = RECMAP_KEY_NUMBER;
-    table->text = first;
-    return RECMAP_OK;
+    bool has_id = json_table_has_member(&table->text, "id");
+    bool has_id_feature = table->id_name && json_table_has_member(&table->text, table->id_name);
+    if (table->key == RECMAP_KEY_AUTO)
+        table->key = has_id || has_id_feature ? RECMAP_KEY_ID : RECMAP_KEY_NUMBER;
+    return choose_key(table, has_id, has_id_feature, error);
 }
 
 recmap_status table_rewind(struct table *table, recmap_error *error) {
@@ -186,9 +209,11 @@ recmap_status table_rewind(struct table *table, recmap_error *error) {
 }
 
 recmap_status table_open(struct table *table, const char *path, const char *name, recmap_key key,
-                         recmap_error *error) {
+                         const char *id_name, recmap_error *error) {
     bool is_json = !table_has_extension(path, ".csv") && !table_has_extension(path, ".tsv");
-    *table = (struct table){.path = path, .name = name, .key = key, .is_json = is_json};
+    if (id_name && !strcmp(id_name, "id")) id_name = NULL;
+    *table = (struct table){
+        .path = path, .name = name, .id_name = id_name, .key = key, .is_json = is_json};
     RETURN_IF_FAILED(map_open(&table->map, path, error));
     return table_rewind(table, error);
 }

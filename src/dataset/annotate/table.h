@@ -17,8 +17,11 @@ struct table_scratch {
 struct table {
     const char *path;
     const char *name; /* of the value's field */
-    recmap_key key;   /* ID or NUMBER once the table is open */
-    bool is_json;     /* JSON lines, which use only the position of `text` */
+    const char
+        *id_name;   /* of the data set's id feature, which also names a field of ids, or NULL */
+    recmap_key key; /* ID or NUMBER once the table is open */
+    const char *key_name; /* of the key's field once the table is open */
+    bool is_json;         /* JSON lines, which use only the position of `text` */
     struct file_map *map;
     struct field_reader text;
     size_t field_count, key_index, value_index;
@@ -30,11 +33,11 @@ struct table_row {
     struct field key, value; /* valid until the next row is read */
 };
 
-/* Opens the file for its fields `name` and "id" or "number". Strings are borrowed. Close the table
- * also after an error. Errors: INVALID for a malformed header or a missing field, naming the file;
- * IO. */
+/* Opens the file for its fields `name` and "id" or "number". A field `id_name`, which may be NULL,
+ * is like "id". Strings are borrowed. Close the table also after an error. Errors: INVALID for a
+ * malformed header, a missing field or two fields of ids, naming the file; IO. */
 recmap_status table_open(struct table *table, const char *path, const char *name, recmap_key key,
-                         recmap_error *error);
+                         const char *id_name, recmap_error *error);
 void table_close(struct table *table);
 
 /* Reads the next row; `is_row` is false after the last one. Errors: INVALID, naming file and line,
