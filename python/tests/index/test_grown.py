@@ -366,8 +366,12 @@ def test_a_text_index_is_of_whole_shards(log):
 def test_verify_says_that_a_shard_grew(log):
     ds = recmap.open(str(log))
     grow(log / "a-0.tfrecord", [5])
-    (found,) = ds.verify(progress=None)["damage"]
-    assert "when it was indexed it had" in found["reason"]
+    for numbers in [5], [6, 7]:
+        (found,) = recmap.open(ds.index_path).verify(progress=None)["damage"]
+        assert "the shard has grown from" in found["reason"]
+        assert found["reason"].endswith("take up its new records with `recmap index --append`")
+        assert recmap.open(str(log)).verify(progress=None)["damage"] == []
+        grow(log / "a-0.tfrecord", numbers)
 
 
 def open_and_count(folder, queue):

@@ -55,6 +55,24 @@ def loader_of(ds, name, **options):
     return recmap.Loader(ds, size, order=order, **options)
 
 
+def test_the_last_part_of_a_concatenation_may_grow(grown, tmp_path):
+    """The other parts must be the same."""
+    ds, grow = grown
+    write(tmp_path / "first.records", range(1000, 1030), "wb")
+    first = recmap.open(tmp_path / "first.records", index=tmp_path / "first.rmx")
+    loader = loader_of(recmap.concat([first, ds]), "shuffled")
+    began = batches(iter(loader), 3)
+    state = loader.state_dict()
+    whole = recmap.concat([first, grow()])
+    loader = loader_of(whole, "shuffled")
+    loader.load_state_dict(state, grown="finish")
+    assert sorted(sum(began + batches(loader, None), [])) == list(range(30 + OLD))
+    assert sorted(sum(batches(loader, None), [])) == list(range(len(whole)))
+    other = loader_of(recmap.concat([ds, whole]), "shuffled")
+    with pytest.raises(recmap.StateMismatchError):
+        other.load_state_dict(state, grown="finish")
+
+
 @pytest.mark.parametrize("name", ORDERS)
 def test_the_epoch_is_finished_and_all_records_follow(grown, name):
     ds, grow = grown

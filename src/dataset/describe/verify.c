@@ -17,6 +17,7 @@
 #include "dataset/describe/damage_json.h"
 #include "dataset/open/concat.h"
 #include "index/scan/scan.h"
+#include "index/tables/grown.h"
 
 enum {
     PROGRESS_NS = 50 * 1000 * 1000,
@@ -317,6 +318,17 @@ static recmap_status add_shard(struct verification *verification, const char *wh
     return sort_findings(verification, error);
 }
 
+static recmap_status add_growth(struct verification *verification, const struct shard_end *end,
+                                recmap_error *error) {
+    char reason[REASON_MAX];
+    snprintf(reason, sizeof reason,
+             "the shard has grown from %" PRIu64 " to %" PRIu64
+             " bytes since it was indexed; take up "
+             "its new records with `recmap index --append`",
+             shard_at(verification)->entry.file_size, end->file_size);
+    return add_finding(verification, RECMAP_NO_RECORD, 0, 0, reason, error);
+}
+
 /* If the identity differs, either the damage that was found is the reason, or another valid shard
  * took the place of the indexed one. */
 static recmap_status judge_shard(struct verification *verification, const struct shard_end *end,
@@ -326,6 +338,9 @@ static recmap_status judge_shard(struct verification *verification, const struct
     bool is_explained = report->count > verification->findings_before;
     bool is_certain = has_same_records || (is_explained && count_is_certain(verification));
     char size[96];
+    bool only_grew = has_same_records && !is_explained && end->file_size > entry->file_size &&
+                     index_shard_can_grow(shard_at(verification));
+    if (only_grew) return add_growth(verification, end, error);
     if (end->file_size != entry->file_size) {
         snprintf(size, sizeof size,
                  "the shard has %" PRIu64 " byte%s; when it was indexed it had %" PRIu64,

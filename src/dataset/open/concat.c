@@ -47,27 +47,13 @@ static void add_fingerprint(recmap_fingerprint *total, const recmap_fingerprint 
     memcpy(total->bytes, canonical.digest, sizeof total->bytes);
 }
 
-static bool parts_begin_with(const recmap_dataset *dataset, const recmap_fingerprint *fingerprint,
-                             uint64_t record_count) {
-    recmap_fingerprint total;
-    for (size_t i = 0; i < dataset->part_count; i++) {
-        const recmap_dataset *part = dataset->parts[i].dataset;
-        if (i) add_fingerprint(&total, &part->info.fingerprint);
-        else total = part->info.fingerprint;
-        if (concat_part_end(&dataset->parts[i]) == record_count &&
-            !memcmp(&total, fingerprint, sizeof total))
-            return true;
-    }
-    return false;
-}
-
 /* Compares the fingerprints of the shards up to each one that ends at `record_count`: empty shards
- * may follow. */
-static bool shards_begin_with(const recmap_dataset *dataset, const recmap_fingerprint *fingerprint,
-                              uint64_t record_count) {
+ * may follow. `preceding` is the fingerprint of the parts before the data set, or NULL. */
+static bool shards_begin_with(const recmap_dataset *dataset, const recmap_fingerprint *preceding,
+                              const recmap_fingerprint *fingerprint, uint64_t record_count) {
     size_t count = (size_t)dataset->info.shard_count;
     uint8_t *hashes = malloc(count * IDENTITY_HASH_SIZE + 1);
-    recmap_fingerprint total;
+    recmap_fingerprint first, total;
     bool is_start = false;
     for (size_t i = 0; hashes && i < count && !is_start; i++) {
         const struct index_shard *shard = &dataset->shard_table[i];
@@ -75,11 +61,31 @@ static bool shards_begin_with(const recmap_dataset *dataset, const recmap_finger
         if (end > record_count) break;
         memcpy(hashes + i * IDENTITY_HASH_SIZE, shard->entry.identity.hash, IDENTITY_HASH_SIZE);
         if (end < record_count) continue;
-        identity_fingerprint(total.bytes, hashes, i + 1);
+        identity_fingerprint(first.bytes, hashes, i + 1);
+        total = preceding ? *preceding : first;
+        if (preceding) add_fingerprint(&total, &first);
         is_start = !memcmp(&total, fingerprint, sizeof total);
     }
     free(hashes);
     return is_start;
+}
+
+/* The last part of a concatenation may have grown: then only its first shards are compared. */
+static bool parts_begin_with(const recmap_dataset *dataset, const recmap_fingerprint *fingerprint,
+                             uint64_t record_count) {
+    recmap_fingerprint total;
+    for (size_t i = 0; i < dataset->part_count; i++) {
+        const struct dataset_part *part = &dataset->parts[i];
+        if (record_count >= part->first_record &&
+            shards_begin_with(part->dataset, i ? &total : NULL, fingerprint,
+                              record_count - part->first_record))
+            return true;
+        if (i) add_fingerprint(&total, &part->dataset->info.fingerprint);
+        else total = part->dataset->info.fingerprint;
+        if (concat_part_end(part) == record_count && !memcmp(&total, fingerprint, sizeof total))
+            return true;
+    }
+    return false;
 }
 
 bool dataset_begins_with(const recmap_dataset *dataset, const recmap_fingerprint *fingerprint,
@@ -89,7 +95,7 @@ bool dataset_begins_with(const recmap_dataset *dataset, const recmap_fingerprint
         !memcmp(&info->fingerprint, fingerprint, sizeof *fingerprint))
         return true;
     if (dataset->part_count) return parts_begin_with(dataset, fingerprint, record_count);
-    return shards_begin_with(dataset, fingerprint, record_count);
+    return shards_begin_with(dataset, NULL, fingerprint, record_count);
 }
 
 /* ---- Creating. */

@@ -34,7 +34,7 @@ size_t concat_counted_feature_count(const recmap_dataset *dataset);
 void concat_deinit(recmap_dataset *dataset);
 
 /* Returns true if this fingerprint and number of records identify the data set, its first shards,
- * or the first parts of a concatenation. */
+ * or the first parts of a concatenation, of the last of which the first shards. */
 bool dataset_begins_with(const recmap_dataset *dataset, const recmap_fingerprint *fingerprint,
                          uint64_t record_count);
 
