@@ -75,7 +75,9 @@ RECMAP_API void recmap_shards_set_framing(recmap_shards *shards, const char *fra
  *
  * Temporary files, which are shards only if they are named themselves, are what writers leave when
  * they are killed: `*.tmp`, `*.tmp-<16 hex digits>` (as recmap writes), `*~`, `*.crc`, `_SUCCESS`,
- * `*.incomplete` and `incomplete.*` of TFDS, `*_.gstmp`, and all files in the folders that Spark
+ * `*.incomplete` and `incomplete.*` of TFDS, `*.inprogress` of Flink, `*._COPYING_` of Hadoop,
+ * `*_.gstmp`, the names of downloads (`*.part`, `*.partial`, `*.filepart`, `*.download`,
+ * `*.crdownload`, `*.aria2`), `*.temp`, and all files in the folders that Spark
  * (`_temporary`), TFDS and Beam (`beam-temp-...`) write to, unless the folder is named before the
  * first wildcard.
  *

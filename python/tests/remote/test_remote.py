@@ -73,11 +73,11 @@ def test_a_loader_requests_nothing_after_its_last_epoch(remote, server, threads)
 def test_estimated_requests_are_those_of_a_loader(kind, batch_size, server, tmp_path):
     random = np.random.default_rng(4)
     for name in ("a", "b"):
-        with recmap.Writer(server.folder / "train" / f"{name}.part") as writer:
+        with recmap.Writer(server.folder / "train" / f"{name}.shard") as writer:
             for size in random.integers(1000, 60000, 40):
                 writer.write(bytes(int(size)))
     ds = recmap.open(
-        "s3://train/*.part",
+        "s3://train/*.shard",
         index=tmp_path / "parts.rmx",
         storage=recmap.Storage(options=server.options()),
     )
@@ -95,20 +95,20 @@ def test_estimated_requests_are_those_of_a_loader(kind, batch_size, server, tmp_
     assert estimate == {
         "requests": len(ranges),
         "bytes": sum(last - first + 1 for first, last in ranges),
-        "used_bytes": sum(f.stat().st_size for f in server.folder.glob("train/*.part")),
+        "used_bytes": sum(f.stat().st_size for f in server.folder.glob("train/*.shard")),
         "exact": True,
     }
 
 
 def test_requests_of_many_records_are_estimated_from_some(server, tmp_path):
-    path = server.folder / "train" / "many.part"
+    path = server.folder / "train" / "many.shard"
     count = 300_000
     with recmap.Writer(path) as writer:
         for _ in range(count):
             writer.write(b"x")
     options = server.options()
     ds = recmap.open(
-        "s3://train/many.part", index=tmp_path / "m.rmx", storage=recmap.Storage(options=options)
+        "s3://train/many.shard", index=tmp_path / "m.rmx", storage=recmap.Storage(options=options)
     )
     found = recmap.Loader(ds, 1, shuffle=True).estimate_requests()
     size = path.stat().st_size

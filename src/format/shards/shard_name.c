@@ -83,8 +83,10 @@ static bool is_mark(const char *name) {
 }
 
 bool shard_name_is_temporary(const char *name) {
-    static const char *const ends[] = {".tmp",        "~",      ".crc",        "_.gstmp",
-                                       ".crdownload", ".aria2", ".incomplete", NULL};
+    static const char *const ends[] = {".tmp",        ".temp",       "~",        ".crc",
+                                       "_.gstmp",     ".crdownload", ".aria2",   ".download",
+                                       ".filepart",   ".part",       ".partial", ".incomplete",
+                                       ".inprogress", "._COPYING_",  NULL};
     return temporary_target_size(name) || ends_with_any(name, ends) || is_incomplete_file(name) ||
            is_mark(name);
 }

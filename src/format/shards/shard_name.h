@@ -11,9 +11,9 @@
 bool shard_name_is_possible(const char *name);
 
 /* Returns true if a file of this name is unfinished, or belongs to one that is: the temporary names
- * of recmap (TARGET.tmp-<16 hex digits>), of TFDS and of programs that download or copy, backups,
- * and the marks and checksums of Spark and Hadoop. Files that are matched or found are never shards
- * if their names are these; files that are named are. */
+ * of recmap (TARGET.tmp-<16 hex digits>), of TFDS, Flink and Hadoop, of programs that download or
+ * copy, backups, and the marks and checksums of Spark and Hadoop. Files that are matched or found
+ * are never shards if their names are these; files that are named are. */
 bool shard_name_is_temporary(const char *name);
 
 /* Returns true if the file of this path, or a folder in it, has a temporary name. Spark, Hadoop,
