@@ -213,7 +213,7 @@ static recmap_status fail_split(const struct path_list *list, size_t first, cons
     bool has_others = source != SET_SOURCE_NAME && arguments[0];
     fail_advise(error,
                 "a set has the split if it or a folder is named '%.100s', or if its name ends in "
-                "-, _ or . and that; %s%s",
+                "-, _, . or a space and that; %s%s",
                 split,
                 has_others ? "to read one, pass: " : "check the name, or leave the split out",
                 has_others ? arguments : "");

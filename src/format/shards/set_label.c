@@ -23,7 +23,7 @@ static bool is_digit(char c) {
 }
 
 static bool is_separator(char c) {
-    return c == '-' || c == '_' || c == '.';
+    return c == '-' || c == '_' || c == '.' || c == ' ';
 }
 
 static bool part_ends_in(struct path_part part, const char *end) {
@@ -64,12 +64,23 @@ static bool part_is(struct path_part part, const char *word) {
     return part.size == strlen(word) && !strncasecmp(part.start, word, part.size);
 }
 
-static struct path_part without_number(struct path_part part) {
-    size_t size = part.size;
-    while (size && is_digit(part.start[size - 1])) size--;
-    if (size == part.size) return part;
-    if (size && is_separator(part.start[size - 1])) size--;
-    return (struct path_part){part.start, size};
+/* The part without the numbers at its end: train of train-01 and of train00-107. */
+static struct path_part cut_numbers(struct path_part part) {
+    for (;;) {
+        size_t size = part.size;
+        while (size && is_digit(part.start[size - 1])) size--;
+        if (size == part.size) return part;
+        if (size && is_separator(part.start[size - 1])) size--;
+        part.size = size;
+    }
+}
+
+/* The part without a single capital letter at its end: train of trainA. */
+static struct path_part cut_capital(struct path_part part) {
+    if (part.size < 2) return part;
+    char last = part.start[part.size - 1], previous = part.start[part.size - 2];
+    bool is_single = last >= 'A' && last <= 'Z' && previous >= 'a' && previous <= 'z';
+    return (struct path_part){part.start, part.size - is_single};
 }
 
 /* The name of a loose file up to where the name of a split would end. */
@@ -78,21 +89,33 @@ static struct path_part stem_of(struct path_part name) {
     return name;
 }
 
-static void find_split(struct set_label *label) {
-    struct path_part stem = without_number(stem_of(label->name));
+/* The usual split that the part ends in, or empty. */
+static struct path_part find_last_word(struct path_part part) {
     for (size_t i = 0; splits[i]; i++) {
-        if (!part_has_word(stem, splits[i])) continue;
         size_t size = strlen(splits[i]);
-        label->kind = SET_SPLIT;
-        label->split = (struct path_part){stem.start + stem.size - size, size};
-        return;
+        if (part_has_word(part, splits[i]))
+            return (struct path_part){part.start + part.size - size, size};
     }
-    for (size_t i = 0; splits[i]; i++) {
-        if (!part_begins_with(stem, splits[i])) continue;
-        label->kind = SET_BEFORE;
-        label->split = (struct path_part){stem.start, strlen(splits[i])};
-        return;
-    }
+    return (struct path_part){part.start, 0};
+}
+
+/* The usual split that the part begins with, or empty. */
+static struct path_part find_first_word(struct path_part part) {
+    for (size_t i = 0; splits[i]; i++)
+        if (part_begins_with(part, splits[i]))
+            return (struct path_part){part.start, strlen(splits[i])};
+    return (struct path_part){part.start, 0};
+}
+
+static void find_split(struct set_label *label) {
+    struct path_part stem = cut_numbers(stem_of(label->name));
+    label->kind = SET_SPLIT;
+    label->split = find_last_word(stem);
+    if (label->split.size) return;
+    label->kind = SET_SPLIT_VARIANT;
+    label->split = find_last_word(cut_capital(stem));
+    if (!label->split.size) label->split = find_first_word(stem);
+    if (!label->split.size) label->kind = SET_LOOSE;
 }
 
 /* Finds the deepest folder, below `base` bytes of the path, that is named `split`, or after any
@@ -190,7 +213,7 @@ bool set_label_is_copy(const struct set_label *a, const struct set_label *b) {
 static bool name_has_split(const struct set_label *label, const char *split) {
     struct path_part name = label->name, stem = stem_of(name);
     if (part_has_word(name, split) || part_has_word(stem, split)) return true;
-    return label->kind != SET_NUMBERED && part_has_word(without_number(stem), split);
+    return label->kind != SET_NUMBERED && part_has_word(cut_numbers(stem), split);
 }
 
 /* The name of a file says more than the names of its folders. */
@@ -198,7 +221,7 @@ bool set_label_has_split(const struct set_label *label, const char *split) {
     if (name_has_split(label, split)) return true;
     for (size_t i = 0; splits[i]; i++)
         if (name_has_split(label, splits[i])) return false;
-    return label->kind != SET_BEFORE && find_folder(label, label->base, split).size > 0;
+    return label->kind != SET_SPLIT_VARIANT && find_folder(label, label->base, split).size > 0;
 }
 
 bool set_label_is_in_split(const struct set_label *label, size_t base) {

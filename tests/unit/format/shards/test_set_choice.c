@@ -159,12 +159,13 @@ static void test_advice_opens_what_it_names(void **state) {
                    "f");
     mkdir("g", 0777);
     TOUCH("g/batch_1.bin", "g/batch_2.bin", "g/test_batch.bin");
-    ASSERT_REFUSED("g",
-                   "no set has the split 'test': there is batch_1.bin and 1 other (2 shards), "
-                   "test_batch.bin (1 shard)",
-                   "a set has the split if it or a folder is named 'test', or if its name ends in "
-                   "-, _ or . and that; to read one, pass: 'g/batch_*.bin', 'g/test_batch.bin'",
-                   "test", "g");
+    ASSERT_REFUSED(
+        "g",
+        "no set has the split 'test': there is batch_1.bin and 1 other (2 shards), "
+        "test_batch.bin (1 shard)",
+        "a set has the split if it or a folder is named 'test', or if its name ends in "
+        "-, _, . or a space and that; to read one, pass: 'g/batch_*.bin', 'g/test_batch.bin'",
+        "test", "g");
     ASSERT_TAKEN("g/batch_1.bin\ng/batch_2.bin\n", NULL, RECMAP_SETS_ERROR, "g/batch_*.bin");
     mkdir("h", 0777);
     TOUCH("h/a", "h/b", "h/test_1");
@@ -172,7 +173,7 @@ static void test_advice_opens_what_it_names(void **state) {
                    "no set has the split 'val': there is a and 1 other (2 shards), test_1 (1 "
                    "shard)",
                    "a set has the split if it or a folder is named 'val', or if its name ends in "
-                   "-, _ or . and that; to read one, pass: `--split test`",
+                   "-, _, . or a space and that; to read one, pass: `--split test`",
                    "val", "h");
 }
 
@@ -255,12 +256,12 @@ static void test_long_lists_are_searched_for_copies(void **state) {
 static void test_a_split_chooses_one_set(void **state) {
     (void)state;
     touch_mnist();
-    static const char advice[] =
-        "a set has the split if it or a folder is named 'val', or if its "
-        "name ends in -, _ or . and that; to read one, pass: `--split test`, `--split train`";
+    static const char advice[] = "a set has the split if it or a folder is named 'val', or if its "
+                                 "name ends in -, _, . or a space and that; to read one, pass: "
+                                 "`--split test`, `--split train`";
     static const char one[] =
         "a set has the split if it or a folder is named 'val', or if its "
-        "name ends in -, _ or . and that; check the name, or leave the split out";
+        "name ends in -, _, . or a space and that; check the name, or leave the split out";
     static const char found[] = "no set has the split 'val': there is mnist-test.tfrecord@1 (1 "
                                 "shard), mnist-train.tfrecord@2 (2 shards)";
     ASSERT_REFUSED("f", found, advice, "val", "f");

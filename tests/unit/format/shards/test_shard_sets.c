@@ -44,9 +44,16 @@ static void test_parts_of_other_names(void **state) {
     assert_label(".tfrecord", SET_LOOSE, "|.tfrecord||");
     assert_label("..gz", SET_LOOSE, "|..gz||");
     assert_label("a/", SET_LOOSE, "a/|||");
-    assert_label("train_small.tfrecord", SET_BEFORE, "|train_small||");
-    assert_label("test_batch.tfrecord", SET_BEFORE, "|test_batch||");
+    assert_label("train_small.tfrecord", SET_SPLIT_VARIANT, "|train_small||");
+    assert_label("test_batch.tfrecord", SET_SPLIT_VARIANT, "|test_batch||");
     assert_label("strain.tfrecord", SET_LOOSE, "|strain||");
+    assert_label("trainA.tfrecord", SET_SPLIT_VARIANT, "|trainA||");
+    assert_label("horse2zebra_testB-01", SET_SPLIT_VARIANT, "|horse2zebra_testB-01||");
+    assert_label("TESTA.tfrecord", SET_LOOSE, "|TESTA||");
+    assert_label("tests.tfrecord", SET_LOOSE, "|tests||");
+    assert_label("a_test_b.tfrecord", SET_LOOSE, "|a_test_b||");
+    assert_label("flowers00-230.tfrec", SET_LOOSE, "|flowers00-230.tfrec||");
+    assert_label("2024-01-02.tfrecord", SET_LOOSE, "|2024-01-02||");
 }
 
 static void assert_split(const char *path, const char *split) {
@@ -68,6 +75,9 @@ static void test_names_of_splits_are_recognised(void **state) {
     assert_split("eval.tar.gz", "eval");
     assert_split("train2017.tfrecord", "train");
     assert_split("lines_train_7.txt", "train");
+    assert_split("train00-107.tfrec", "train");
+    assert_split("ld_test12-1765.tfrec", "test");
+    assert_split("my train.tfrecord", "train");
 }
 
 static bool has_split(const char *path, const char *split) {
@@ -126,6 +136,11 @@ static void test_sets_of_other_names(void **state) {
     ASSERT_SETS("a:3", "a", "b.gz", "d/c.tfrecord");
     ASSERT_SETS("a:2 train:2 x-0-of-1:1", "a", "train", "b", "x-train", "x-0-of-1");
     ASSERT_SETS("d/train:1 e/train:1", "d/train", "e/train");
+    ASSERT_SETS("train00-107.tfrec:2 test00-59.tfrec:1", "train00-107.tfrec", "train01-107.tfrec",
+                "test00-59.tfrec");
+    ASSERT_SETS("trainA:2 testA:1", "trainA", "trainB", "testA");
+    ASSERT_SETS("my train:1 my test:1", "my train", "my test");
+    ASSERT_SETS("flowers00-230:2", "flowers00-230", "flowers01-230");
     ASSERT_SETS("val-1:2 validation-1:1", "val-1", "validation-1", "val-2");
 }
 
