@@ -120,6 +120,14 @@ static recmap_status fail_missing(const struct source *source, const char *shard
     uint64_t indexed = recmap_dataset_get_info(source->dataset)->file_count;
     size_t given = recmap_shards_count(source->shards);
     if (!source->known || indexed <= given) return fail_other(source, shard, error);
+    struct stat file;
+    if (!url_is_url(shard) && !stat(shard, &file))
+        return message_fail(error, RECMAP_STALE, source->path,
+                            "name all of its shards; or build an index of these alone with "
+                            "`recmap index -o NAME.rmx`, and name that",
+                            "the index has %" PRIu64
+                            " shards, but only %zu %s given: it is also of %.1000s",
+                            indexed, given, given == 1 ? "was" : "were", shard);
     return message_fail(error, RECMAP_STALE, source->path,
                         "restore it, or name it too. To continue without its records, build "
                         "another index with `recmap index -o NAME.rmx`, and name that",

@@ -181,6 +181,10 @@ def resolved(folder: str, name: str) -> str:
     return name if is_url(name) else os.path.realpath(os.path.join(folder, name))
 
 
+def _exists(shard: str) -> bool:
+    return not is_url(shard) and os.path.exists(shard)
+
+
 def _real_path(path: str) -> str:
     return os.path.realpath(path)
 
@@ -231,7 +235,17 @@ def check_shards(
         missing = [name for name in names if name not in found]
         if len(missing) == len(names):
             raise _other_shard(dataset, 0, names, shards)
-        rebuild = "" if dataset._annotated_columns() else "rebuild=True, or with "
+        has_annotated = dataset._annotated_columns()
+        if _exists(resolved(folder, missing[0])):
+            replaced = "" if has_annotated else "; rebuild=True replaces this one"
+            raise _stale(
+                dataset,
+                f"the index has {counted(len(names), 'shard')}, but only {len(shards)} {were} "
+                f"given: it is also of {missing[0]}",
+                "Name all of its shards, or pass index=PATH to build an index of these alone"
+                f"{replaced}.",
+            )
+        rebuild = "" if has_annotated else "rebuild=True, or with "
         raise _stale(
             dataset,
             f"the index has {counted(len(names), 'shard')}, but only {len(shards)} {were} given; "

@@ -142,6 +142,14 @@ static recmap_status make_set_stem(char **stem, const struct shard_set *set, cha
     return format_stem(stem, words, "", none, common_compression(shards, count), error);
 }
 
+/* The path of a local folder without links; the caller frees it. Returns false for a URL. */
+static bool copy_real_folder(char **path, struct path_part folder) {
+    char *name = folder.size ? strndup(folder.start, folder.size) : strdup(".");
+    bool is_resolved = name && !url_is_url(name) && path_resolve(path, name, NULL) == RECMAP_OK;
+    free(name);
+    return is_resolved;
+}
+
 /* The name of the folder at the start of `path`, as a name for the data set. */
 static recmap_status copy_folder_name(char **name, const char *path, size_t folder_size,
                                       recmap_error *error) {
@@ -213,11 +221,35 @@ static recmap_status make_joined_stem(char **stem, size_t *folder_size,
     return status;
 }
 
+/* Returns true if two folders are one, however they are written. */
+static bool is_same_folder(struct path_part a, struct path_part b) {
+    char *names[2] = {NULL, NULL};
+    if (is_equal(a, b)) return true;
+    bool is_same = copy_real_folder(&names[0], a) && copy_real_folder(&names[1], b) &&
+                   !strcmp(names[0], names[1]);
+    free(names[0]);
+    free(names[1]);
+    return is_same;
+}
+
+static struct path_part folder_of(const char *path) {
+    return (struct path_part){path, (size_t)(path_name(path) - path)};
+}
+
+bool index_name_spans_folders(char *const *shards, size_t count) {
+    for (size_t i = 1; i < count; i++)
+        if (!is_same_folder(folder_of(shards[0]), folder_of(shards[i]))) return true;
+    return false;
+}
+
+/* The files of several folders may be one set. Their index is named as that of several sets: under
+ * the name of a set, it would replace the index of the shards in the first folder. */
 static recmap_status make_new_stem(char **stem, size_t *folder_size, char *const *shards,
                                    size_t count, recmap_error *error) {
     struct shard_sets sets;
     RETURN_IF_FAILED(shard_sets_find(&sets, shards, count, error));
-    recmap_status status = sets.count == 1
+    bool is_joined = sets.count > 1 || index_name_spans_folders(shards, count);
+    recmap_status status = !is_joined
                                ? make_set_stem(stem, &sets.sets[0], shards, count, error)
                                : make_joined_stem(stem, folder_size, &sets, shards, count, error);
     shard_sets_deinit(&sets);

@@ -60,12 +60,21 @@ static bool is_of_one_of_set(const struct shard_overlap *overlap) {
     return overlap->count == 1 && label.kind == SET_NUMBERED && label.member.count > 1;
 }
 
+/* Returns true if the index has the shards of one folder, and the listing those of others too. */
+static bool is_of_one_folder(const struct shard_overlap *overlap,
+                             const struct shard_listing *listing) {
+    return !index_name_spans_folders(overlap->paths, overlap->count) &&
+           index_name_spans_folders(listing->paths, listing->count);
+}
+
 static recmap_status find_obstacle(struct part *part, const struct shard_overlap *overlap,
                                    const struct shard_listing *listing, recmap_error *error) {
     struct shard_sets sets = SHARD_SETS_INIT;
     RETURN_IF_FAILED(shard_sets_find(&sets, listing->paths, listing->count, error));
     if (overlap->other_count) part->obstacle = "it also has other shards";
     else if (sets.count > 1) part->obstacle = "these shards are several sets";
+    else if (is_of_one_folder(overlap, listing))
+        part->obstacle = "these shards are in several folders";
     else if (is_of_one_of_set(overlap)) part->obstacle = "its name is that of one shard of a set";
     else if (!is_older(part->path, listing))
         part->obstacle = "not all others are newer than the index";

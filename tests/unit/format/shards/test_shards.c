@@ -531,8 +531,8 @@ static void test_index_of_several_files(void **state) {
     ASSERT_INDEX("data.rmx", "data-2023-01", "data-2023-02");
     ASSERT_INDEX("data.rmx", "data-2023-01", "data-2023-02", "data-2024-01");
     ASSERT_INDEX(".h.rmx", ".h1", ".h2");
-    ASSERT_INDEX("d.1/t.rmx", "d.1/t1", "t2");
-    ASSERT_INDEX("t.rmx", "t2", "d.1/t1");
+    ASSERT_INDEX("d.1/t-all.rmx", "d.1/t1", "t2");
+    ASSERT_INDEX("t-all.rmx", "t2", "d.1/t1");
     /* Nothing in common, or nothing but digits and separators: the folder's name. */
     ASSERT_INDEX("work.rmx", "left", "right");
     ASSERT_INDEX("work.rmx", "abc", "abcd");
