@@ -5,6 +5,7 @@
 #include <recmap/counts.h>
 #include <recmap/progress.h>
 #include <recmap/record.h>
+#include <recmap/shards.h>
 #include <recmap/storage.h>
 
 #ifdef __cplusplus
@@ -71,13 +72,17 @@ typedef struct recmap_index_options {
                      process may have annotated it. A column is nullable only if it is so here */
     int is_part;  /* not 0: the index may be merged with others that have ids, so that all of its
                      records may lack the id; 0: an error if there are records */
+    recmap_sets sets; /* ERROR: an index must not be joined with copies of its sets, such as
+                         x.tfrecord with x.tfrecord.gz, or x@2 with x@4; ALL: it may. Shards that
+                         are added without an index are not compared: see recmap_shards_add */
 } recmap_index_options;
 
 #define RECMAP_INDEX_OPTIONS_VERSION 4
 #define RECMAP_INDEX_OPTIONS_INIT                                                                  \
     {                                                                                              \
         RECMAP_INDEX_OPTIONS_VERSION, 0, RECMAP_ON_BAD_RECORD_ERROR, 0, NULL, NULL, 0, NULL, NULL, \
-            NULL, NULL, NULL, RECMAP_COMPRESSION_AUTO, NULL, NULL, 0, NULL, 0, 0, 0, 0             \
+            NULL, NULL, NULL, RECMAP_COMPRESSION_AUTO, NULL, NULL, 0, NULL, 0, 0, 0, 0,            \
+            RECMAP_SETS_ERROR                                                                      \
     }
 
 /* The sizes of notices in recmap_index_summary, with their terminating zero. */

@@ -16,6 +16,10 @@ class Sets(CliTest):
         for name in ("test.tfrecord-00000-of-00001", "train.tfrecord-00000-of-00001"):
             self.write(f"d/x-{name}", shard(name))
 
+    def payloads_of(self, source):
+        self.index("-o", "p.rmx", source)
+        return self.payloads("p.rmx")
+
     def test_a_folder_of_several_sets_is_an_error(self):
         self.check(
             "index",
@@ -59,6 +63,45 @@ class Sets(CliTest):
         self.index("-o", "a.rmx", "a-1.gz")
         what = self.index("--append", "a-2.gz", "a-3.gz")
         self.assertTrue(what.startswith("a.rmx: 3 records in 3 shards"), what)
+
+    def test_copies_of_a_set_are_joined_with_an_index_only_if_asked(self):
+        """By an append and by a merge, as in a list of names."""
+        for name in "x.recordio", "s-00000-of-00002", "s-00001-of-00002", "s-00000-of-00001":
+            self.write(name, shard(name))
+        self.write("x.recordio.gz", gzip.compress(self.read("x.recordio")))
+        for old, new, both in (
+            ("x.recordio", "x.recordio.gz", b"x.recordio and x.recordio.gz"),
+            ("s@2", "s@1", b"s@2 and s@1"),
+        ):
+            count = len(self.payloads_of(old))
+            self.index("-o", "a.rmx", old)
+            self.index("-o", "b.rmx", new)
+            before = self.read("a.rmx")
+            for words in (
+                ("index", "--append", "-o", "a.rmx", new),
+                ("merge", "-o", "m.rmx", "a.rmx", "b.rmx"),
+            ):
+                result = self.run_recmap(*words)
+                self.assertEqual(result.status, 2)
+                self.assertIn(b"there are two copies of one set: " + both, result.err)
+                self.assertIn(b"`--sets all` joins them", result.err)
+            self.assertEqual(self.read("a.rmx"), before)
+            self.run_recmap("merge", "--sets", "all", "-o", "m.rmx", "a.rmx", "b.rmx")
+            self.index("--append", "--sets", "all", "-o", "a.rmx", new)
+            self.assertEqual(len(self.payloads("a.rmx")), count + 1)
+            self.assertEqual(self.read("a.rmx"), self.read("m.rmx"))
+            # What the index has already is no copy that is added.
+            self.index("--append", "-o", "a.rmx", old)
+
+    def test_the_index_of_more_sets_is_not_used_for_some(self):
+        for name in "a-0-of-1", "b-0-of-1", "c-0-of-1":
+            self.write(f"e/{name}", shard(name))
+        self.write("list", b"e/a-0-of-1\ne/b-0-of-1\n")
+        self.index("--sets", "all", "e")
+        result = self.run_recmap("schema", "@list")
+        self.assertIn(b"only 2 were given: it is also of ", result.err)
+        self.assertIn(b"build an index of these alone", result.err)
+        self.assertNotIn(b"restore", result.err)
 
     def test_wrong_choices_are_refused(self):
         for wrong in ("--sets", "both"), ("--split", ""), ("--split", "a/b"):

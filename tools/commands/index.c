@@ -28,7 +28,6 @@ struct index_job {
     bool only_lifts; /* no option but --lift and --missing-values was given */
     bool missing_is_null;
     const char *split;
-    recmap_sets sets;
     recmap_index_options options;
     recmap_lift *lifts;                       /* malloc'ed; borrows names and defaults from argv */
     recmap_counted_feature *counted_features; /* malloc'ed; borrows names from argv */
@@ -126,7 +125,7 @@ static int set_option(struct index_job *job, int option) {
     case OPTION_FROM_IDX: job->options.text_index_folder = optarg; return 0;
     case OPTION_COMPRESSION: job->options.compression = (recmap_compression)choice; return 0;
     case OPTION_SPLIT: job->split = optarg; return 0;
-    case OPTION_SETS: job->sets = (recmap_sets)choice; return 0;
+    case OPTION_SETS: job->options.sets = (recmap_sets)choice; return 0;
     default: job->appends = true; return 0;
     }
 }
@@ -147,7 +146,7 @@ static int list_shards(struct index_job *job) {
     if (status == RECMAP_OK)
         status = recmap_shards_set_storage(job->shards, job->options.storage, &error);
     if (status == RECMAP_OK)
-        status = recmap_shards_choose_sets(job->shards, job->split, job->sets, &error);
+        status = recmap_shards_choose_sets(job->shards, job->split, job->options.sets, &error);
     if (status == RECMAP_OK) recmap_shards_set_framing(job->shards, job->options.framing);
     for (int i = 0; status == RECMAP_OK && i < job->args.operand_count; i++)
         status = recmap_shards_add(job->shards, job->args.operands[i], &error);

@@ -108,7 +108,8 @@ static int run(int argc, char **argv) {
     args_init(&job.args, &cmd_merge, argc, argv);
     for (int option; (option = args_next(&job.args)) != ARGS_END;) {
         if (option == ARGS_STOP) return job.args.exit_status;
-        job.path = optarg;
+        if (option == OPTION_SETS) job.options.sets = (recmap_sets)job.args.choice;
+        else job.path = optarg;
     }
     if (!job.path) return args_usage_error(&job.args, "no output given (-o NAME.rmx)");
     if (!job.args.operand_count) return args_usage_error(&job.args, "no parts given");

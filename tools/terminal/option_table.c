@@ -12,8 +12,9 @@ const struct option_row option_table[] = {
     {OPTION_SPLIT, "split", "NAME", "index",
      "use the shards of a split: sets and files whose names are NAME, or end in -NAME, "
      "_NAME or .NAME"},
-    {OPTION_SETS, "sets", "error|all", "index",
-     "several sets in a folder, such as train and test, are an error (default), or are joined"},
+    {OPTION_SETS, "sets", "error|all", "index merge",
+     "several sets in a folder, such as train and test, and copies of one set, such as x.tfrecord "
+     "and x.tfrecord.gz, are an error (default), or are joined"},
     {OPTION_ID, "id", "FEATURE", "index",
      "make records findable by this bytes or int64 feature, which is an error if no record has it, "
      "or a warning with -o: the index may be a part for 'recmap merge'"},

@@ -123,6 +123,7 @@ def plan_of(
         memory_limit=size_of(memory_limit),
         reading=reading_of(access),
         storage=storage,
+        sets=sets,
         is_named_file=is_named,
         **others,
     )
@@ -189,6 +190,7 @@ def write_index(
                 reads_shards=options.reading.access in ("read", "direct"),
                 inherits=path in parts,
                 is_part=options.may_lack_ids,
+                joins_sets=options.sets == "all",
             )
     except CorruptIndexError as error:
         if error.path is None or error.path in (path, *parts):
@@ -410,6 +412,7 @@ def merge(
     path: Path,
     parts: Iterable[Path],
     *,
+    sets: Sets = "error",
     progress: Progress = "auto",
     storage: Storage | None = None,
 ) -> dict[str, int]:
@@ -419,6 +422,8 @@ def merge(
         path: the path of the merged index.
         parts: the indexes to merge, in the order in which their shards follow each other. Some may
             lack the ids that others have.
+        sets: "error" refuses parts that have copies of one set, such as ``x.tfrecord`` and
+            ``x.tfrecord.gz``, or ``x@2`` and ``x@4``; "all" joins them.
         progress: as for `index`.
         storage: what the parts were built with, if their shards are remote (see `open`).
 
@@ -441,6 +446,7 @@ def merge(
             id=dataset._id_name(),
             lifts=dataset._lifts(),
             counted=dataset._counted(),
+            sets=sets,
             progress=progress,
             storage=storage,
         )

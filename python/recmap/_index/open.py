@@ -276,6 +276,7 @@ def open_with(
         memory_limit=size_of(memory_limit),
         reading=reading,
         storage=storage,
+        sets=sets,
         is_named_file=is_named,
         **building,
     )

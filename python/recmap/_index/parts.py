@@ -86,7 +86,13 @@ def build_in_parts(plan: Plan, run: Callable[[list[Part]], Iterable[BuiltPart]])
     try:
         built = list(run(parts))
         paths = [part.path for part in parts]
-        merge(plan.path, paths, progress=plan.options.progress, storage=options.storage)
+        merge(
+            plan.path,
+            paths,
+            sets="all",  # the shards were compared when they were listed
+            progress=plan.options.progress,
+            storage=options.storage,
+        )
     finally:
         _remove(folder)
         os.close(lock)

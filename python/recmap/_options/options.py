@@ -154,6 +154,7 @@ class IndexOptions:
     reading: Reading = field(default_factory=Reading)
     storage: Storage = field(default_factory=Storage)
     may_lack_ids: bool = field(default=False, repr=False)  # else an error if no record has the id
+    sets: Sets = field(default="error", repr=False)
     is_named_file: bool = field(default=False, repr=False)  # one shard, meant to be alone
 
     def __post_init__(self) -> None:
@@ -162,6 +163,7 @@ class IndexOptions:
         compression_code(self.compression)
         check_choice("on_bad_record", self.on_bad_record, _ON_BAD_RECORD)
         check_missing(self.missing_values)
+        check_choice("sets", self.sets, _SETS)
 
     @property
     def compression_code(self) -> int:

@@ -163,7 +163,8 @@ PyObject *framing_load(PyObject *module, PyObject *object) {
 /* index_build(path, indexes, shards, id, lifts, counted features, skip_corrupt, threads, guard,
  *             progress, framing, compression, text_index_folder or None, storage or None, memory
  * limit, whether lifted values may be null, whether shards are read instead of mapped, whether to
- * inherit ids, columns and counts, whether the index will be merged) */
+ * inherit ids, columns and counts, whether the index will be merged, whether to join copies of
+ * sets) */
 PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords) {
     static char *names[] = {"path",
                             "indexes",
@@ -184,6 +185,7 @@ PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords)
                             "reads_shards",
                             "inherits",
                             "is_part",
+                            "joins_sets",
                             NULL};
     (void)module;
     PyObject *path = NULL, *indexes, *shards, *text_index_folder = NULL;
@@ -191,18 +193,19 @@ PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords)
     struct progress_call progress = PROGRESS_CALL_INIT;
     struct lift_list lifts = {NULL, 0};
     struct counted_list counted = {NULL, 0};
-    int skips = 0, compression = 0, is_nullable = 0;
+    int skips = 0, compression = 0, is_nullable = 0, joins_sets = 0;
     if (!PyArg_ParseTupleAndKeywords(
-            arguments, keywords, "O&OOzO&O&pO&pOsiO&O&O&pppp:index_build", names, take_path, &path,
+            arguments, keywords, "O&OOzO&O&pO&pOsiO&O&O&ppppp:index_build", names, take_path, &path,
             &indexes, &shards, &options.id_feature, take_lifts, &lifts, take_counted, &counted,
             &skips, take_unsigned, &options.thread_count, &options.guard, &progress.callable,
             &options.framing, &compression, take_path_or_none, &text_index_folder, take_storage,
             &options.storage, take_uint64, &options.memory_limit, &is_nullable,
-            &options.reads_shards, &options.inherits, &options.is_part)) {
+            &options.reads_shards, &options.inherits, &options.is_part, &joins_sets)) {
         return NULL;
     }
     options.on_bad_record = skips ? RECMAP_ON_BAD_RECORD_SKIP : RECMAP_ON_BAD_RECORD_ERROR;
     options.compression = (recmap_compression)compression;
+    options.sets = joins_sets ? RECMAP_SETS_ALL : RECMAP_SETS_ERROR;
     for (size_t i = 0; i < lifts.count; i++) lifts.lifts[i].is_nullable = is_nullable;
     options.lifts = lifts.lifts;
     options.lift_count = lifts.count;

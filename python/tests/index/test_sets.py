@@ -81,6 +81,47 @@ def test_a_list_of_sets_is_meant_unless_it_has_copies_of_one(mnist):
     assert len(recmap.open(copies, sets="all", index=mnist / "both.rmx")) == 20
 
 
+def test_an_index_is_not_extended_by_copies_of_its_sets(tmp_path):
+    for shards in 4, 2:
+        write(tmp_path, [{"x": i} for i in range(10)], shards, f"s@{shards}.tfrecord")
+    both = [tmp_path / "s@4.tfrecord", tmp_path / "s@2.tfrecord"]
+    parts = [recmap.index(source, tmp_path / f"{i}.rmx") for i, source in enumerate(both)]
+    with pytest.raises(recmap.InvalidError, match="two copies of one set") as caught:
+        recmap.merge(tmp_path / "m.rmx", parts)
+    assert 'sets="all"' in caught.value.advice
+    assert recmap.merge(tmp_path / "m.rmx", parts, sets="all")["records"] == 20
+    with pytest.raises(ValueError, match="sets"):
+        recmap.merge(tmp_path / "m.rmx", parts, sets="both")
+    assert len(recmap.open(both, sets="all", index=tmp_path / "0.rmx")) == 20
+
+
+def test_the_index_of_more_sets_is_not_used_for_some(mnist):
+    write(mnist, [{"split": "val"}] * 10, 1, "mnist-val@1.tfrecord")
+    assert len(recmap.open(mnist, sets="all")) == 30
+    some = [mnist / "mnist-test.tfrecord@1", mnist / "mnist-train.tfrecord@4"]
+    with pytest.raises(recmap.StaleIndexError, match=r"it is also of mnist-val") as caught:
+        recmap.open(some)
+    assert "index=PATH" in caught.value.advice
+    assert "Restore" not in caught.value.advice
+    assert len(recmap.open(some, index=mnist / "some.rmx")) == 20
+    assert len(recmap.open(mnist, sets="all")) == 30
+
+
+def test_files_of_several_folders_leave_the_indexes_of_each_alone(tmp_path):
+    files = []
+    for folder in "aa", "bb":
+        (tmp_path / folder).mkdir()
+        write(tmp_path / folder, [{"x": 1}] * 5, 1, "x.tfrecord")
+        files.append(tmp_path / folder / "x.tfrecord")
+    alone = recmap.open(files[0])
+    with pytest.warns(UserWarning, match="these shards are in several folders"):
+        both = recmap.open(files)
+    assert (len(alone), len(both)) == (5, 10)
+    assert alone.index_path != both.index_path
+    for _ in range(2):
+        assert len(recmap.open(files[0])) == 5 and len(recmap.open(files)) == 10
+
+
 def test_the_second_generation_needs_an_index_of_its_own(tmp_path):
     for shards in 4, 2:
         write(tmp_path, [{"x": i} for i in range(10)], shards, f"s@{shards}.tfrecord")

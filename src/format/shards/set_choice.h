@@ -35,8 +35,9 @@ struct set_register {
 #define SET_REGISTER_INIT                                                                          \
     { NULL, 0, 0, 0 }
 
-/* Compares the paths from `first` on, to which `name` led, with those before them. Errors: INVALID
- * if both have copies of a set, such as x@2 and x@4, or x.tfrecord and x.tfrecord.gz; NO_MEMORY. */
+/* Compares the paths from `first` on, to which `name` led, with those before them. Errors, which
+ * name the path itself if `name` is NULL: INVALID if both have copies of a set, such as x@2 and
+ * x@4, or x.tfrecord and x.tfrecord.gz; NO_MEMORY. */
 recmap_status set_register_check(struct set_register *sets, const struct path_list *list,
                                  size_t first, const char *name, recmap_error *error);
 

@@ -690,7 +690,7 @@ static recmap_status build(recmap_index_summary *summary, recmap_index_builder *
     RETURN_IF_FAILED(resolve_parts(builder, error));
     RETURN_IF_FAILED(check_target(builder, error));
     RETURN_IF_FAILED(named_shards_match(&file_count, builder->parts, builder->part_count,
-                                        builder->storage, error));
+                                        builder->options.sets, builder->storage, error));
     drop_complete_parts(builder);
     RETURN_IF_FAILED(add_parts(builder, error));
     RETURN_IF_FAILED(check_ids(builder, error));

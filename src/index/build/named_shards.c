@@ -6,6 +6,7 @@
 #include "base/core/error.h"
 #include "base/core/interrupt.h"
 #include "base/core/sort.h"
+#include "format/shards/set_choice.h"
 #include "index/build/replay.h"
 #include "index/tables/grown.h"
 #include "index/tables/rebuild_advice.h"
@@ -149,6 +150,37 @@ static recmap_status match_names(uint64_t *file_count, struct build_part *parts,
     return status;
 }
 
+/* Adds the shards of one index, or those that are named between two. A shard that an index has
+ * already is known. Returns the index of the next name. */
+static size_t add_addition(struct path_list *list, const struct build_part *parts,
+                           const struct named_shard *names, size_t first, size_t count) {
+    const struct build_part *addition = &parts[names[first].part];
+    size_t i = first;
+    for (; i < count; i++) {
+        const struct build_part *part = &parts[names[i].part];
+        if (part != addition && (part->index || addition->index)) break;
+        if (!part->grown) list->paths[list->count++] = names[i].path;
+    }
+    return i;
+}
+
+/* Rejects a set of which an index has a copy, as a list of names is rejected that has both. Shards
+ * that are named without an index were compared when they were listed. */
+static recmap_status check_copies(const struct build_part *parts, const struct named_shard *names,
+                                  size_t count, recmap_error *error) {
+    struct set_register sets = SET_REGISTER_INIT;
+    struct path_list list = {.paths = calloc(count + 1, sizeof *list.paths)};
+    recmap_status status = list.paths ? RECMAP_OK : fail_memory(error);
+    for (size_t i = 0; status == RECMAP_OK && i < count;) {
+        size_t first = list.count;
+        i = add_addition(&list, parts, names, i, count);
+        status = set_register_check(&sets, &list, first, NULL, error);
+    }
+    set_register_clear(&sets);
+    free(list.paths);
+    return status;
+}
+
 static bool is_new(const struct build_part *part) {
     return !part->index && !part->grown;
 }
@@ -164,7 +196,7 @@ static recmap_status check_all_grown(struct build_part *parts, size_t count,
 }
 
 recmap_status named_shards_match(uint64_t *file_count, struct build_part *parts, size_t count,
-                                 recmap_storage *storage, recmap_error *error) {
+                                 recmap_sets sets, recmap_storage *storage, recmap_error *error) {
     size_t total = 0, name_count = 0;
     for (size_t i = 0; i < count; i++) total += shard_count_of(&parts[i]);
     struct named_shard *names = calloc(total + 1, sizeof *names);
@@ -174,6 +206,8 @@ recmap_status named_shards_match(uint64_t *file_count, struct build_part *parts,
         status = add_names(names, &name_count, parts, i, error);
     if (status == RECMAP_OK)
         status = match_names(file_count, parts, count, names, name_count, error);
+    if (status == RECMAP_OK && sets == RECMAP_SETS_ERROR)
+        status = check_copies(parts, names, name_count, error);
     for (size_t i = 0; i < name_count; i++) free(names[i].path);
     free(names);
     return status == RECMAP_OK ? check_all_grown(parts, count, storage, error) : status;

@@ -3,6 +3,8 @@
 #ifndef RECMAP_INDEX_BUILD_NAMED_SHARDS_H
 #define RECMAP_INDEX_BUILD_NAMED_SHARDS_H
 
+#include <recmap/shards.h>
+
 #include "format/shards/shard_source.h"
 #include "index/tables/index.h"
 
@@ -20,10 +22,11 @@ struct build_part {
 };
 
 /* Sets `grown` and `is_complete` of the shards that are in an index, after checking that they are
- * the same or only grew. Errors: INVALID if a shard is named twice; STALE if a shard of an index
+ * the same or only grew. Errors: INVALID if a shard is named twice, or a part has a copy of another
+ * part's set and `sets` does not join them; STALE if a shard of an index
  * changed otherwise; IO; CANCELLED. `file_count` is the number of different shards. */
 recmap_status named_shards_match(uint64_t *file_count, struct build_part *parts, size_t count,
-                                 recmap_storage *storage, recmap_error *error);
+                                 recmap_sets sets, recmap_storage *storage, recmap_error *error);
 
 /* The first byte of the part's shard to scan, and how the shard is framed if it grew. */
 uint64_t build_part_start(const struct build_part *part);

@@ -56,6 +56,9 @@ recmap_status index_options_check(const recmap_index_options *options, recmap_er
     if ((unsigned)options->compression > RECMAP_COMPRESSION_ZLIB)
         return fail(error, RECMAP_INVALID, "compression is %d, which is not a recmap_compression",
                     (int)options->compression);
+    if (options->sets != RECMAP_SETS_ERROR && options->sets != RECMAP_SETS_ALL)
+        return fail(error, RECMAP_INVALID, "sets is %d, which is not a recmap_sets",
+                    (int)options->sets);
     if (options->lift_count && !options->lifts)
         return fail(error, RECMAP_INVALID, "lifts is NULL, but lift_count is %zu",
                     options->lift_count);

@@ -206,21 +206,21 @@ static void test_lists_may_name_several_sets(void **state) {
     ASSERT_TAKEN(MNIST_TEST MNIST_TRAIN, NULL, RECMAP_SETS_ERROR, "f/mnist-test.tfrecord@1",
                  "f/mnist-train*");
     TOUCH("s-00000-of-00001", "s-00000-of-00002", "s-00001-of-00002");
-    ASSERT_REFUSED("s@2", "the list has two copies of one set: s@1 and s@2", advice, NULL, "s@1",
+    ASSERT_REFUSED("s@2", "there are two copies of one set: s@1 and s@2", advice, NULL, "s@1",
                    "s@2");
-    ASSERT_REFUSED("s-00001-of-00002", "the list has two copies of one set: s@1 and s@2", advice,
+    ASSERT_REFUSED("s-00001-of-00002", "there are two copies of one set: s@1 and s@2", advice,
                    NULL, "s-00000-of-00001", "s-00001-of-00002");
     ASSERT_TAKEN("s-00000-of-00001\ns-00000-of-00002\ns-00001-of-00002\n", NULL, RECMAP_SETS_ALL,
                  "s@1", "s@2");
     TOUCH("x.recordio", "x.recordio.gz");
     ASSERT_REFUSED("x.recordio.gz",
-                   "the list has two copies of one set: x.recordio and x.recordio.gz", advice, NULL,
+                   "there are two copies of one set: x.recordio and x.recordio.gz", advice, NULL,
                    "x.recordio", "x.recordio.gz");
     TOUCH("f/x.recordio", "x", "x-2.recordio");
     ASSERT_TAKEN("x.recordio\nx.recordio\nf/x.recordio\nx\nx-2.recordio\n", NULL, RECMAP_SETS_ERROR,
                  "x.recordio", "x.recordio", "f/x.recordio", "x", "x-2.recordio");
     write_file("list", "s@1\ns@2\n");
-    ASSERT_REFUSED("list", "line 2: s@2: the list has two copies of one set: s@1 and s@2", advice,
+    ASSERT_REFUSED("list", "line 2: s@2: there are two copies of one set: s@1 and s@2", advice,
                    NULL, "@list");
     unlink("f/x.recordio");
     write_file("list", "f\n");
