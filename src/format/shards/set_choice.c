@@ -312,8 +312,7 @@ static recmap_status fail_copies(const struct set_label *old, const struct set_l
         if (set.label.kind == SET_NUMBERED) set.largest = set.label.member.number;
         write_title(titles[i], &set, false);
     }
-    fail(error, RECMAP_INVALID, "there are two copies of one set: %s and %s", titles[0],
-         titles[1]);
+    fail(error, RECMAP_INVALID, "there are two copies of one set: %s and %s", titles[0], titles[1]);
     fail_file(error, name ? name : new->path);
     fail_advise(error, "leave one out; %s", join_advice);
     return RECMAP_INVALID;

@@ -208,14 +208,13 @@ static void test_lists_may_name_several_sets(void **state) {
     TOUCH("s-00000-of-00001", "s-00000-of-00002", "s-00001-of-00002");
     ASSERT_REFUSED("s@2", "there are two copies of one set: s@1 and s@2", advice, NULL, "s@1",
                    "s@2");
-    ASSERT_REFUSED("s-00001-of-00002", "there are two copies of one set: s@1 and s@2", advice,
-                   NULL, "s-00000-of-00001", "s-00001-of-00002");
+    ASSERT_REFUSED("s-00001-of-00002", "there are two copies of one set: s@1 and s@2", advice, NULL,
+                   "s-00000-of-00001", "s-00001-of-00002");
     ASSERT_TAKEN("s-00000-of-00001\ns-00000-of-00002\ns-00001-of-00002\n", NULL, RECMAP_SETS_ALL,
                  "s@1", "s@2");
     TOUCH("x.recordio", "x.recordio.gz");
-    ASSERT_REFUSED("x.recordio.gz",
-                   "there are two copies of one set: x.recordio and x.recordio.gz", advice, NULL,
-                   "x.recordio", "x.recordio.gz");
+    ASSERT_REFUSED("x.recordio.gz", "there are two copies of one set: x.recordio and x.recordio.gz",
+                   advice, NULL, "x.recordio", "x.recordio.gz");
     TOUCH("f/x.recordio", "x", "x-2.recordio");
     ASSERT_TAKEN("x.recordio\nx.recordio\nf/x.recordio\nx\nx-2.recordio\n", NULL, RECMAP_SETS_ERROR,
                  "x.recordio", "x.recordio", "f/x.recordio", "x", "x-2.recordio");
