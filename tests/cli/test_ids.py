@@ -1,5 +1,6 @@
 """recmap index: ids, lifted columns and counted features."""
 
+import gzip
 import json
 import os
 import unittest
@@ -83,6 +84,12 @@ class Ids(CliTest):
             self.assertEqual(result.status, 3)
             self.assertIn(f"a.rmx: {message} written\n  {advice}\n", result.err.decode())
             self.assertEqual(self.files(), ["a"])
+
+    def test_compressed_records_have_no_id(self):
+        self.write("a", tfrecord([gzip.compress(example(key=1))]))
+        result = self.run_recmap("index", "a", "--id", "key")
+        self.assertEqual(result.status, 3)
+        self.assertIn("is not a tf.Example, but a gzip stream\n", result.err.decode())
 
     def test_a_part_may_lack_the_id(self):
         """Only a part is named. One of the parts must have the id."""

@@ -74,6 +74,7 @@ class RoundTrip(ImportTest):
             b"\x0a\x00\x12\x00",
             b"\x12\x00",
             b"\x0a\x00",
+            b"\x0a" + bytes([len(EXAMPLES[0])]) + EXAMPLES[0],  # a list of Examples (ELWC)
         ]
         self.write("a", tfrecord(records))
         self.index("a")
@@ -81,7 +82,8 @@ class RoundTrip(ImportTest):
         self.assertEqual(
             [next(iter(json.loads(line)), None) for line in lines.splitlines()],
             ["features"] * 5
-            + [None, "number", "context", "features", "context", "featureLists", "features"],
+            + [None, "number", "context", "features", "context", "featureLists", "features"]
+            + ["number"],
         )
         status, out, err = self.run_import(lines)
         self.assertEqual((status, parse_tfrecord(out)), (0, records))

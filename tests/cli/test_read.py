@@ -424,12 +424,21 @@ class Named(CliTest):
         result = self.run_recmap("get", "b.rmx", "0", "--feature", "x")
         self.assertEqual((result.out, result.status), (b"", 3), result)
         self.assertIn(b"record 0", result.err)
-        self.write("c.tfrecord", tfrecord([gzip.compress(example(x=1))]))
+        self.write("c.tfrecord", tfrecord([b"12345678", gzip.compress(example(x=1)), b"\x08"]))
         self.index("c.tfrecord")
-        result = self.run_recmap("get", "c.rmx", "0", "--feature", "x")
+        not_example = "the record is not a tf.Example"
+        for number, offset, message in (
+            (1, 24, f"{not_example}, but a gzip stream\n"),
+            (2, -17, f"{not_example}: varint runs past the end at byte 1 of its data\n"),
+        ):
+            offset %= len(self.read("c.tfrecord"))
+            result = self.run_recmap("get", "c.rmx", str(number), "--feature", "x")
+            self.assertEqual((result.out, result.status), (b"", 3), result)
+            place = f"recmap: c.tfrecord: record {number} at byte {offset}: "
+            self.assertTrue(result.err.decode().startswith(place + message), result.err)
+        result = self.run_recmap("duplicates", "c.rmx", "--by", "x")
         self.assertEqual((result.out, result.status), (b"", 3), result)
-        self.assertIn(b"record 0", result.err)
-        self.assertIn(b"not a tf.Example, but a gzip stream", result.err)
+        self.assertIn("c.tfrecord: record 0 at byte ", result.err.decode())
 
 
 class BadIndexes(CliTest):

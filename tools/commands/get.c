@@ -1,4 +1,5 @@
 /* recmap get: writes records by number. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,6 +35,22 @@ static recmap_status check_ranges(const struct view *view, const struct record_l
     return RECMAP_OK;
 }
 
+/* Replaces the offset in the record by the place of the record in its shard. */
+static void place_error(recmap_error *error, const struct view *view) {
+    recmap_location location;
+    char path[sizeof error->path], message[sizeof error->message];
+    if (recmap_dataset_locate(&location, view->dataset, error->record, 1, NULL) != RECMAP_OK ||
+        recmap_dataset_shard_path(path, sizeof path, view->dataset, location.shard_index, NULL) !=
+            RECMAP_OK)
+        return;
+    memcpy(error->path, path, sizeof path);
+    memcpy(message, error->message, sizeof message);
+    if (error->offset != RECMAP_NO_OFFSET)
+        snprintf(error->message, sizeof message, "%.900s at byte %" PRIu64 " of its data", message,
+                 error->offset);
+    error->offset = location.offset;
+}
+
 static recmap_status write_one(const struct get_job *job, const struct view *view,
                                uint64_t position, struct output *output, recmap_error *error) {
     uint64_t number = view_number(view, position);
@@ -43,7 +60,8 @@ static recmap_status write_one(const struct get_job *job, const struct view *vie
     recmap_status status = job->feature ? feature_output_write(output, job->feature, &record, error)
                                         : output_write(output, &record, error);
     recmap_record_release(&record);
-    if (status != RECMAP_OK && status != RECMAP_CANCELLED && !*error->path)
+    if (status == RECMAP_CORRUPT) place_error(error, view);
+    else if (status != RECMAP_OK && status != RECMAP_CANCELLED && !*error->path)
         snprintf(error->path, sizeof error->path, "%s", job->args.operands[0]);
     return status;
 }

@@ -13,6 +13,7 @@
 #include "base/core/error.h"
 #include "base/core/interrupt.h"
 #include "base/core/sort.h"
+#include "dataset/batch/parse.h"
 #include "dataset/open/dataset.h"
 
 enum { GROUP_SIZE = 256, ITEM_WORK = 16 /* for the interrupt, in bytes */ };
@@ -80,7 +81,8 @@ static recmap_status hash_record(struct duplicate_search *search, const recmap_r
         recmap_status status =
             recmap_example_visit(hash_part, search, record->data, record->size, error);
         if (status != RECMAP_OK) {
-            fail_at(error, dataset_path(search->dataset), record->number, RECMAP_NO_OFFSET);
+            fail_at(error, NULL, record->number, RECMAP_NO_OFFSET);
+            dataset_place_error(search->dataset, error);
             return status;
         }
         if (!search->has_feature) return RECMAP_OK;

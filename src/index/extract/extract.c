@@ -11,6 +11,7 @@
 #include "index/tables/ids.h"
 #include "index/tables/lifted.h"
 #include "parse/example/example.h"
+#include "parse/example/foreign.h"
 #include "parse/example/single_value.h"
 
 /* Columns of one index. The values of one record fit on the stack. */
@@ -168,8 +169,12 @@ static recmap_status look_up(struct looked_up *target, const struct extractor *e
                              const uint8_t *data, size_t size, recmap_error *error) {
     struct example_fault fault;
     if (example_lookup(target->features, extractor->compiled, data, size, &fault)) return RECMAP_OK;
-    fail(error, RECMAP_FEATURE, "is not a tf.Example: %s at byte %" PRIu64 " of its data",
-         fault.reason, fault.offset);
+    struct foreign foreign;
+    if (foreign_find(&foreign, data, size))
+        fail(error, RECMAP_FEATURE, "is not a tf.Example, but %s", foreign.name);
+    else
+        fail(error, RECMAP_FEATURE, "is not a tf.Example: %s at byte %" PRIu64 " of its data",
+             fault.reason, fault.offset);
     fail_advise(error, "%s",
                 extractor->lift
                     ? "index such records without --count"

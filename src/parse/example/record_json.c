@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text/json.h"
+#include "parse/example/foreign.h"
 #include "parse/example/sequence_features.h"
 
 /* JSON has a single NaN, which reads back as this one. Any other NaN would lose its bits. */
@@ -160,11 +161,15 @@ static recmap_status try_sequence(struct json_writer *json, bool *complete,
 recmap_status recmap_record_to_json(recmap_text *text, const recmap_record *record,
                                     recmap_error *error) {
     bool complete = false;
+    struct foreign foreign;
     struct json_writer json = json_begin(text);
-    recmap_status status = try_example(&json, &complete, record);
-    if (status == RECMAP_OK && !complete && !json.failed) {
-        json_restart(&json);
-        status = try_sequence(&json, &complete, record);
+    recmap_status status = RECMAP_OK;
+    if (!foreign_find(&foreign, record->data, record->size)) {
+        status = try_example(&json, &complete, record);
+        if (status == RECMAP_OK && !complete && !json.failed) {
+            json_restart(&json);
+            status = try_sequence(&json, &complete, record);
+        }
     }
     if (status == RECMAP_OK && !complete && !json.failed) {
         json_restart(&json);

@@ -135,6 +135,19 @@ static void test_what_would_be_lost(void **state) {
     check_base64("0a080a06120412020801", "CggKBhIEEgIIAQ==");     /* varint in a float list */
 }
 
+/* Protobuf reads these as an Example without values: Examples of a list would be merged into one.
+ */
+static void test_other_messages_are_written_as_bytes(void **state) {
+    (void)state;
+#define AGE "0a100a0e0a0c0a0361676512051a030a010d"
+    check_base64(AGE, "ChAKDgoMCgNhZ2USBRoDCgEN");
+    check_base64(AGE AGE, "ChAKDgoMCgNhZ2USBRoDCgENChAKDgoMCgNhZ2USBRoDCgEN");
+    check_base64(AGE "12100a0e0a0c0a0361676512051a030a010d",
+                 "ChAKDgoMCgNhZ2USBRoDCgENEhAKDgoMCgNhZ2USBRoDCgEN");
+    check_base64("08011208120208031202080222080000803f00000040", /* a tensor */
+                 "CAESCBICCAMSAggCIggAAIA/AAAAQA==");
+}
+
 /* What no tf.Example holds whole is a SequenceExample, if it is one. */
 static void test_sequence_examples_are_written(void **state) {
     (void)state;
@@ -202,6 +215,7 @@ int main(void) {
         cmocka_unit_test(test_floats_are_written_shortest),
         cmocka_unit_test(test_records_that_are_not_examples),
         cmocka_unit_test(test_what_would_be_lost),
+        cmocka_unit_test(test_other_messages_are_written_as_bytes),
         cmocka_unit_test(test_sequence_examples_are_written),
         cmocka_unit_test(test_sequences_that_would_be_lost),
         cmocka_unit_test(test_odd_nans_are_written_as_base64),
