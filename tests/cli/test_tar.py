@@ -126,6 +126,27 @@ class Samples(FramingTest):
             f"2048. {advice}",
         )
 
+    def test_a_key_that_returns_under_another_name_is_noticed(self):
+        names = ["./0.jpg", "./1.jpg", "0.cls", ".//./1.cls"]
+        self.write("a.tar", archive([(name, b"x") for name in names]))
+        result = self.run_recmap("index", "--framing", "tar", "a.tar")
+        self.assertEqual(result.status, 0, result)
+        self.assertIn(
+            'a.tar: record 2 at byte 2048: its key "0" is that of record 0, so one sample may be '
+            "in parts (and 1 more such record). ",
+            result.err.decode(),
+        )
+
+    def test_a_file_that_a_large_sample_has_twice_is_noticed(self):
+        names = [f"v.{i}.jpg" for i in range(1000)]
+        self.write("a.tar", archive([(name, b"x") for name in [*names, names[990], names[700]]]))
+        result = self.run_recmap("index", "--framing", "tar", "a.tar")
+        self.assertEqual(result.status, 0, result)
+        self.assertIn(
+            f'record 0 at byte 0: the sample "v" has a file twice, at byte {1000 * 1024}. ',
+            result.err.decode(),
+        )
+
     def test_entries_that_are_not_of_a_sample(self):
         link = {"type": tarfile.SYMTYPE, "linkname": "a.x"}
         hard = {"type": tarfile.LNKTYPE, "linkname": "b.y"}

@@ -78,8 +78,9 @@ struct framing {
     uint64_t file_header_size;
     uint64_t file_footer_size;
 
-    /* Reads the key of a good frame's record. NULL if records have none. */
-    void (*read_key)(struct frame_key *key, const uint8_t *frame, uint64_t size);
+    /* Reads the key of a good frame's record. Returns false without memory. NULL if records have
+     * none. */
+    bool (*read_key)(struct frame_key *key, const uint8_t *frame, uint64_t size);
 
     uint64_t record_size;         /* nonzero if all records have one size */
     bool has_delimiter;           /* the byte before a frame marks its start, as LF does */

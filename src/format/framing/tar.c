@@ -1,10 +1,12 @@
 #include "format/framing/tar.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <xxhash.h>
 
+#include "base/core/array.h"
 #include "base/core/bytes.h"
 #include "format/framing/tar_member.h"
 
@@ -103,10 +105,15 @@ static enum frame_verdict parse(struct frame *frame, const struct framing *frami
     return FRAME_GOOD;
 }
 
-/* The files of a sample, by the hashes of what follows their key: the extension, in lower case. */
+/* A file of a sample, by the hash of what follows its key: the extension, in lower case. */
+struct sample_file {
+    uint64_t hash;
+    uint64_t begin; /* of the member in the record */
+};
+
 struct sample_files {
-    uint64_t hashes[64]; /* later ones are not compared */
-    size_t count;
+    struct sample_file *files;
+    size_t count, capacity;
 };
 
 static uint64_t extension_hash(const struct tar_member *member, uint64_t key) {
@@ -122,36 +129,63 @@ static uint64_t extension_hash(const struct tar_member *member, uint64_t key) {
                                 1);
 }
 
-static bool add_file(struct sample_files *files, uint64_t hash) {
-    for (size_t i = 0; i < files->count; i++)
-        if (files->hashes[i] == hash) return false;
-    if (files->count < sizeof files->hashes / sizeof *files->hashes)
-        files->hashes[files->count++] = hash;
+static bool add_file(struct sample_files *files, struct sample_file file) {
+    if (!array_reserve(&files->files, &files->capacity, files->count + 1, sizeof file))
+        return false;
+    files->files[files->count++] = file;
     return true;
 }
 
+static int compare_files(const void *left, const void *right) {
+    const struct sample_file *a = left, *b = right;
+    if (a->hash != b->hash) return a->hash < b->hash ? -1 : 1;
+    return (a->begin > b->begin) - (a->begin < b->begin);
+}
+
+/* Returns where the first file begins that repeats an earlier one, or FRAME_NOWHERE. */
+static uint64_t find_repeated(struct sample_files *files) {
+    uint64_t first = FRAME_NOWHERE;
+    if (files->count > 1) qsort(files->files, files->count, sizeof *files->files, compare_files);
+    for (size_t i = 1; i < files->count; i++)
+        if (files->files[i].hash == files->files[i - 1].hash)
+            first = min_u64(first, files->files[i].begin);
+    return first;
+}
+
+/* Returns how many bytes at the start of a key name no folder: `./0` and `0` are the same file.
+ * Other bytes follow them. */
+static uint64_t dot_size(const uint8_t *key, uint64_t size) {
+    uint64_t at = 0;
+    while (size - at > 2 && key[at] == '.' && key[at + 1] == '/')
+        for (at += 2; size - at > 1 && key[at] == '/';) at++;
+    return at;
+}
+
+/* As in WebDataset, `./0` and `0` are two samples. Their hashes are equal, so that the second one
+ * is noticed. */
 static void set_key(struct frame_key *key, const struct tar_member *member, uint64_t size) {
     size_t shown = (size_t)min_u64(size, sizeof key->text - 1);
-    key->hash = XXH3_64bits(member->name, (size_t)size);
+    uint64_t dot = dot_size(member->name, size);
+    key->hash = XXH3_64bits(member->name + dot, (size_t)(size - dot));
     memcpy(key->text, member->name, shown);
     key->text[shown] = 0;
 }
 
-static void read_key(struct frame_key *key, const uint8_t *frame, uint64_t size) {
+static bool read_key(struct frame_key *key, const uint8_t *frame, uint64_t size) {
     struct sample_files files = {.count = 0};
     struct tar_member member;
-    bool has_key = false;
-    key->repeated_at = FRAME_NOWHERE;
-    for (uint64_t at = 0; at < size; at += member.size) {
-        if (tar_member_read(&member, frame + at, size - at, NULL) != TAR_MEMBER) return;
+    bool has_memory = true;
+    for (uint64_t at = 0; has_memory && at < size; at += member.size) {
+        if (tar_member_read(&member, frame + at, size - at, NULL) != TAR_MEMBER) break;
         uint64_t member_key = key_size(&member);
         if (!member_key) continue;
-        if (!has_key) set_key(key, &member, member_key);
-        has_key = true;
-        if (!add_file(&files, extension_hash(&member, member_key)) &&
-            key->repeated_at == FRAME_NOWHERE)
-            key->repeated_at = at;
+        if (!files.count) set_key(key, &member, member_key);
+        struct sample_file file = {extension_hash(&member, member_key), at};
+        has_memory = add_file(&files, file);
     }
+    key->repeated_at = find_repeated(&files);
+    free(files.files);
+    return has_memory;
 }
 
 static bool begins_frame(const struct framing *framing, const uint8_t *bytes, uint64_t size) {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/core/plural.h"
+
 /* A slot of the table is empty if its number is NO_NUMBER. */
 #define NO_NUMBER UINT64_MAX
 
@@ -111,7 +113,9 @@ void sample_keys_report(recmap_index_summary *summary, const struct sample_keys 
     uint64_t more = keys->repeated_key_count + keys->repeated_file_count - 1;
     char others[64] = "";
     if (!keys->first[0]) return;
-    if (more) snprintf(others, sizeof others, " (and %" PRIu64 " more such records)", more);
+    if (more)
+        snprintf(others, sizeof others, " (and %" PRIu64 " more such record%s)", more,
+                 plural(more));
     snprintf(summary->repeated, sizeof summary->repeated,
              "%s%s. Adjacent files of the same name up to the first dot form a sample: write the "
              "archive in the order of names (tar --sort=name), each name once",

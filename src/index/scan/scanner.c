@@ -85,8 +85,8 @@ static bool add_key(const struct scanner *scanner, struct scan_findings *finding
                     const struct frame *frame, const uint8_t *frame_bytes) {
     struct frame_key key = {.text = ""};
     if (!scanner->framing->read_key) return true;
-    scanner->framing->read_key(&key, frame_bytes, frame->size);
-    return run_set_key(&findings->run, &(struct run_key){key.hash, key.repeated_at, key.text});
+    return scanner->framing->read_key(&key, frame_bytes, frame->size) &&
+           run_set_key(&findings->run, &(struct run_key){key.hash, key.repeated_at, key.text});
 }
 
 static void add_record(const struct scanner *scanner, struct scan_findings *findings,
