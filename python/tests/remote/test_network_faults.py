@@ -333,6 +333,9 @@ def whole_object(request, reply):
     reply.replace("Content-Length", str(len(reply.body)))
 
 
+NO_CONTENT = failing(204) | resizing(lambda _: b"")
+
+
 UNUSABLE = recmap.StorageError
 
 
@@ -388,6 +391,7 @@ ODD = {
     "two lengths": (adding(("Content-Length", "3")), "."),
     "two ETags": (adding(("ETag", '"another"')), "headers cannot be understood"),
     "no ETag": (setting("ETag", None), r"(?s)no longer sends an ETag.*let the server send ETags"),
+    "204": (NO_CONTENT, r"(?s)neither what was requested nor an error.*check the URL"),
     "a page for people": (
         setting("Content-Range", None)
         | setting("ETag", None)
@@ -433,7 +437,7 @@ LASTING = {
     "a redirect of a signed request": Row(
         redirecting("http://127.0.0.1:1/?X-Amz-Signature=HIDDEN", 307),
         UNUSABLE,
-        "the server redirects the request",
+        "(?s)the server redirects the request.*the object may have moved",
     ),
     # garbage
     "bytes that are not HTTP": Row(raw(b"SSH-2.0-OpenSSH_9.2\r\n" + bytes(100)), UNUSABLE, "."),

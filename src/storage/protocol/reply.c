@@ -261,6 +261,8 @@ static enum reply_verdict check_error(const char **reason, const struct reply *r
     if (status >= 300 && status < 400)
         return say(reason, REPLY_REDIRECTED, "the server redirects the request");
     if (is_passing(status)) return say(reason, REPLY_TRY_AGAIN, "the server is busy or has failed");
+    if (status < 300)
+        return say(reason, REPLY_ODD, "the reply has neither what was requested nor an error");
     return say(reason, REPLY_UNUSABLE, "the server refuses the request");
 }
 

@@ -253,9 +253,7 @@ static recmap_status add_names(const struct listing *listing, const struct list_
 static recmap_status fail_page(const struct listing *listing, enum list_verdict verdict,
                                recmap_error *error) {
     if (verdict == LIST_NO_MEMORY) return fail_memory(error);
-    fail(error, RECMAP_IO, "cannot list the objects: the server's list %s",
-         verdict == LIST_INCOMPLETE ? "is incomplete, and lacks the token to request the rest"
-                                    : "cannot be understood");
+    fail(error, RECMAP_IO, "cannot list the objects: the server's list cannot be understood");
     fail_file(error, listing->text);
     fail_advise(error, ADVICE_LIST);
     return RECMAP_IO;
@@ -267,7 +265,9 @@ static enum text_verdict judge_list(const struct list_dialect *dialect, const ch
     if (list_is_cut(dialect, text, size)) return TEXT_CUT;
     enum list_verdict verdict = list_page_read(&page, dialect, text, size);
     list_page_deinit(&page);
-    return verdict == LIST_MALFORMED ? TEXT_OTHER : TEXT_GOOD;
+    return verdict == LIST_MALFORMED    ? TEXT_OTHER
+           : verdict == LIST_INCOMPLETE ? TEXT_INCOMPLETE
+                                        : TEXT_GOOD;
 }
 
 static enum text_verdict judge_s3(const char *text, size_t size) {

@@ -10,7 +10,8 @@
 #include "storage/remote/storage.h"
 
 /* What arrived for a text: what was asked for, its beginning, or something else. */
-enum text_verdict { TEXT_GOOD, TEXT_CUT, TEXT_OTHER };
+/* TEXT_INCOMPLETE: a list that says that there is more, but not how to request it. */
+enum text_verdict { TEXT_GOOD, TEXT_CUT, TEXT_INCOMPLETE, TEXT_OTHER };
 
 /* One request: for a range of an object, or for a text such as a page of a listing. */
 struct transfer_request {

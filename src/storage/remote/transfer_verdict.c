@@ -71,8 +71,11 @@ static void judge_body(struct slot *slot) {
     if (verdict == TEXT_GOOD) return;
     slot->verdict = verdict == TEXT_CUT ? REPLY_TRY_AGAIN : REPLY_ODD;
     slot->reason = verdict == TEXT_CUT ? "the reply ended early"
-                   : is_listing(slot)  ? "the server's list cannot be understood"
-                                       : "the server's reply cannot be understood";
+                   : verdict == TEXT_INCOMPLETE
+                       ? "the server's list is incomplete, and lacks the token to "
+                         "request the rest"
+                   : is_listing(slot) ? "the server's list cannot be understood"
+                                      : "the server's reply cannot be understood";
 }
 
 /* The verdict on a request that ended. A reply that was judged as bad stays so, whatever happened
@@ -161,7 +164,10 @@ static void advise(const struct slot *slot, const char *code, recmap_error *erro
         fail_advise(error, "check the server's certificate, or name the file of the authority that "
                            "signed it with the storage option ca_bundle");
     else if (is_text(slot)) fail_advise(error, ADVICE_LIST);
-    else if (!slot->is_judged)
+    else if (slot->verdict == REPLY_REDIRECTED)
+        fail_advise(error, "check the URL, the endpoint and the region: the object may have moved, "
+                           "or the server asks for a login");
+    else if (!slot->is_judged || (slot->reply.status != 200 && slot->reply.status != 206))
         fail_advise(error, "check the URL, the endpoint and the proxy: no web server that has the "
                            "object answers there");
     else

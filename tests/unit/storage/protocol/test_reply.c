@@ -164,6 +164,8 @@ static void test_statuses_have_their_verdicts(void **state) {
     check(&ten, 403, "", REPLY_DENIED, "access was denied");
     check(&ten, 401, "", REPLY_DENIED, "access was denied");
     check(&ten, 301, "", REPLY_REDIRECTED, "the server redirects the request");
+    for (int status = 201; status <= 205; status++)
+        check(&ten, status, "", REPLY_ODD, "the reply has neither what was requested nor an error");
     check(&ten, 400, "", REPLY_UNUSABLE, "the server refuses the request");
     check(&ten, 501, "", REPLY_UNUSABLE, "the server refuses the request");
     check(&ten, 505, "", REPLY_UNUSABLE, "the server refuses the request");
