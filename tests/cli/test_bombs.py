@@ -94,6 +94,14 @@ class Bombs(MemoryTest):
         )
         self.assertLess(peak, limit + 200)
 
+    def test_a_file_that_is_not_a_list_is_not_read_whole(self):
+        self.write("a", b"")
+        os.truncate(self.path("a"), 600 * MIB)
+        status, said, peak = self.run_measured("index", "-o", "a.rmx", "@a")
+        self.assertEqual(status, 2, said)
+        self.assertIn("a: is not a list file: it contains NUL bytes\n", said)
+        self.assertLess(peak, 64)
+
     def test_the_memory_limit_is_obeyed(self):
         advice = (
             "  raise the memory limit (`--memory-limit SIZE`), or "

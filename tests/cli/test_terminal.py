@@ -168,8 +168,9 @@ class Terminal(CliTest):
 
     def test_texts_look_like_what_they_are(self):
         """Characters that are invisible or change the direction of text are shown as escapes."""
-        hidden = "\u202e\u2066\u200b\u200d\ufeff\u00ad\u2028\U000e0041\u061c"
+        hidden = "\u202e\u2066\u200b\u200d\ufeff\u00ad\u2028\U000e0041\u061c\u115f\u3164\ufe0f"
         shown = "\\u202e\\u2066\\u200b\\u200d\\ufeff\\xad\\u2028\\U000e0041\\u061c"
+        shown += "\\u115f\\u3164\\ufe0f"
         as_json = shown.replace("\\xad", "\\u00ad").replace("\\U000e0041", "\\udb40\\udc41")
         kept = "é\u0645\U0001f600\u3042"  # letters of any direction, pictures
         self.write(f"b{hidden}", tfrecord([example(id=f"i{hidden}{kept}", **{f"n{hidden}": "v"})]))

@@ -80,6 +80,19 @@ class TextIndexes(CliTest):
             self.assertEqual(self.read(f"got/{os.path.basename(name)}.idx"), due)
             self.assertEqual(self.read(f"{name}.idx"), due)
 
+    def test_the_rights_are_those_of_the_shards(self):
+        self.make()
+        for private in ("t-0.tfrecord", "t.rmx"):
+            os.chmod(self.path(private), 0o600)
+            self.check(
+                *("export", "t.rmx", "--to", "idx"),
+                err="recmap: 3 text indexes written beside the shards\n",
+            )
+            modes = [os.stat(self.path(f"t-{i}.tfrecord.idx")).st_mode & 0o777 for i in range(3)]
+            self.assertEqual(modes, [0o600] + [0o600 if private == "t.rmx" else 0o644] * 2)
+            for i in range(3):
+                os.remove(self.path(f"t-{i}.tfrecord.idx"))
+
     def check_outside(self, path):
         """Writing beside such a shard is rejected and nothing is written; -o FOLDER works."""
         before = sorted(os.walk(self.folder))

@@ -191,18 +191,31 @@ static recmap_status write_parts(struct output *output, recmap_dataset *dataset,
     return RECMAP_OK;
 }
 
+/* Whoever cannot read the shard or the index cannot read the text index either. */
+static recmap_status deny(struct output *output, const struct view *view, uint64_t shard_index,
+                          recmap_error *error) {
+    char path[PATH_MAX];
+    gid_t group = output_group(output);
+    RETURN_IF_FAILED(
+        recmap_dataset_shard_path(path, sizeof path, view->dataset, shard_index, error));
+    mode_t denied = output_denied_by(path, group) | output_denied_by(view->index_path, group);
+    return output_deny(output, denied, error);
+}
+
 /* Writes the text index of a file, which has `count` parts. The output is checked not to overwrite
  * the data set, and the file is published only after all its lines are written. */
-static int export_file(recmap_dataset *dataset, const struct part *parts, size_t count,
-                       const char *folder, const char *index_path) {
+static int export_file(const struct view *view, const struct part *parts, size_t count,
+                       const char *folder) {
+    recmap_dataset *dataset = view->dataset;
     recmap_error error = RECMAP_ERROR_INIT;
     char *path = NULL;
     if (find_idx_path(&path, dataset, parts[0].shard_index, folder, &error) != RECMAP_OK)
         return recmap_error_print(&error, stderr);
-    int exit_status = output_check(path, index_path, dataset);
+    int exit_status = output_check(path, view->index_path, dataset);
     if (!exit_status) {
         struct output output;
         recmap_status status = output_open(&output, path, OUTPUT_RAW, &error);
+        if (status == RECMAP_OK) status = deny(&output, view, parts[0].shard_index, &error);
         if (status == RECMAP_OK) status = write_parts(&output, dataset, parts, count, &error);
         if (status == RECMAP_OK) status = output_finish(&output, &error);
         output_close(&output);
@@ -221,8 +234,7 @@ static int export_files(const struct view *view, const char *folder, uint64_t *c
         exit_status = recmap_error_print(&error, stderr);
     for (size_t i = 0, end; !exit_status && i < parts.count; i = end, ++*count) {
         end = end_of_file(&parts, i);
-        exit_status =
-            export_file(view->dataset, parts.parts + i, end - i, folder, view->index_path);
+        exit_status = export_file(view, parts.parts + i, end - i, folder);
     }
     free(parts.parts);
     return exit_status;

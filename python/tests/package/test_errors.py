@@ -348,12 +348,19 @@ def test_control_characters_are_escaped(tmp_path):
 
 
 def hidden_characters():
-    """Control and format characters, and separators of lines, without the few that are visible."""
+    """Control and format characters, separators of lines, and what Unicode says is ignored, without
+    the few that are visible."""
+    ignored = {
+        *(0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, 0x2065),
+        *(*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xFFF0, 0xFFF9)),
+        *range(0xE0000, 0xE1000),
+    }
     visible = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}
     for code in range(1, sys.maxunicode + 1):
         char = chr(code)
         is_hidden = unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp")
-        if is_hidden and code not in visible and not 0x13430 <= code <= 0x1345F:
+        is_visible = code in visible or 0x13430 <= code <= 0x1345F
+        if code in ignored or (is_hidden and not is_visible):
             yield char
 
 

@@ -32,21 +32,21 @@ static uint32_t decode(const uint8_t *data, size_t length) {
 }
 
 /* Characters that move the cursor, change the direction of text, or are invisible, so that a text
- * looks like another one: control characters, Zl and Zp, and Cf without the few that are visible.
- * python/recmap/_base/errors.py has the same table. */
+ * looks like another one: control characters, Zl and Zp, Cf without the few that are visible, and
+ * Unicode's Default_Ignorable_Code_Point. python/recmap/_base/errors.py has the same table. */
 static const struct {
     uint32_t first, last;
 } unprintable[] = {
-    {0x0000, 0x001f},   {0x007f, 0x009f},   {0x00ad, 0x00ad},   {0x061c, 0x061c},
-    {0x180e, 0x180e},   {0x200b, 0x200f},   {0x2028, 0x202e},   {0x2060, 0x206f},
-    {0xfeff, 0xfeff},   {0xfff9, 0xfffb},   {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a},
-    {0xe0001, 0xe0001}, {0xe0020, 0xe007f},
+    {0x0000, 0x001f}, {0x007f, 0x009f},   {0x00ad, 0x00ad},   {0x034f, 0x034f},   {0x061c, 0x061c},
+    {0x115f, 0x1160}, {0x17b4, 0x17b5},   {0x180b, 0x180f},   {0x200b, 0x200f},   {0x2028, 0x202e},
+    {0x2060, 0x206f}, {0x3164, 0x3164},   {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},
+    {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
 };
 
 /* The first bytes of these characters in UTF-8, except for ASCII. */
 static bool may_be_unprintable(uint8_t first) {
-    return first == 0xc2 || first == 0xd8 || first == 0xe1 || first == 0xe2 || first == 0xef ||
-           first == 0xf0 || first == 0xf3;
+    return first == 0xc2 || first == 0xcd || first == 0xd8 || first == 0xf0 || first == 0xf3 ||
+           (first >= 0xe1 && first <= 0xe3) || first == 0xef;
 }
 
 /* Bytes from 0x80 to 0x9f that are not UTF-8 are control characters to some terminals. */

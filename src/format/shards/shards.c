@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/core/bytes.h"
 #include "base/core/error.h"
 #include "base/core/interrupt.h"
 #include "base/core/plural.h"
@@ -26,6 +27,7 @@
 
 /* A larger file is not a list file. */
 #define LIST_FILE_LIMIT ((uint64_t)1 << 30)
+#define LIST_PIECE ((uint64_t)1 << 20)
 
 /* List files may name list files. The limit catches those that name each other in a circle. */
 #define LIST_DEPTH_LIMIT 16
@@ -394,10 +396,6 @@ static void place_error(recmap_error *error, struct list_expansion *expansion,
  * a CR before the LF is removed. */
 static recmap_status add_lines(struct path_list *list, const char *list_path, char *text,
                                size_t size, struct list_expansion *expansion, recmap_error *error) {
-    if (memchr(text, 0, size))
-        return fail_name(
-            error, list_path, "is not a list file: it contains NUL bytes",
-            "a list file names one shard per line; to add the file itself, omit the @");
     uint64_t number = 1;
     for (char *line = text, *end = text + size; line < end; number++) {
         char *newline = memchr(line, '\n', (size_t)(end - line));
@@ -417,8 +415,9 @@ static recmap_status add_lines(struct path_list *list, const char *list_path, ch
     return RECMAP_OK;
 }
 
-/* Reads the whole file. The limit catches shards that are named with an @ by mistake. The caller
- * frees the text, also after an error. */
+/* Reads the whole file. The limit and the search for NUL bytes, which stops at the first piece that
+ * has one, catch shards that are named with an @ by mistake. The caller frees the text, also after
+ * an error. */
 static recmap_status read_text(char **text, size_t *size, int fd, const char *path,
                                recmap_error *error) {
     struct file_stat stat;
@@ -430,7 +429,15 @@ static recmap_status read_text(char **text, size_t *size, int fd, const char *pa
     *size = (size_t)stat.size;
     *text = malloc(*size + 1);
     if (!*text) return fail_memory(error);
-    return file_read_at(fd, *text, *size, 0, path, error);
+    for (size_t at = 0, piece; at < *size; at += piece) {
+        piece = (size_t)min_u64(*size - at, LIST_PIECE);
+        RETURN_IF_FAILED(file_read_at(fd, *text + at, piece, at, path, error));
+        if (memchr(*text + at, 0, piece))
+            return fail_name(
+                error, path, "is not a list file: it contains NUL bytes",
+                "a list file names one shard per line; to add the file itself, omit the @");
+    }
+    return RECMAP_OK;
 }
 
 static recmap_status read_list(char **text, size_t *size, const char *path, recmap_error *error) {
