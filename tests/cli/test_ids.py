@@ -254,11 +254,11 @@ class Counting(CliTest):
         self.index("a", "--count", "tokens", "--count", "raw:uint16", "--count", "a:b:")
         lines = self.run_recmap("info", "a.rmx").out.decode().splitlines()
         self.assertEqual(
-            [line for line in lines if "elements" in line],
+            [line for line in lines if "element" in line],
             [
                 "counts       tokens, 3 elements, at most 3 per record",
                 "             raw, uint16, 2 elements, at most 2 per record",
-                "             a:b, 1 elements, at most 1 per record",
+                "             a:b, 1 element, at most 1 per record",
             ],
         )
         info = json.loads(self.run_recmap("info", "--json", "a.rmx").out)

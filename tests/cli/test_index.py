@@ -100,6 +100,19 @@ class Naming(CliTest):
             "d/.hidden, d/_SUCCESS, d/a.crc, ...\n",
         )
         self.assertEqual(self.payloads("d.rmx"), [b"2", b"10", b"x.tfrecord"])
+        self.write("e/a", shard("a"))
+        self.write("e/_SUCCESS", b"")
+        self.index(
+            "e", "-o", "e.rmx", err="recmap: skipped 1 file that is not a shard: e/_SUCCESS\n"
+        )
+        self.write("e/a", shard("a") + b"?")
+        result = self.run_recmap("index", "e", "-o", "f.rmx")
+        self.assertIn(" 1 trailing byte, too few for ", result.err.decode())
+        self.write("e/a", shard("a")[:13])
+        result = self.run_recmap("index", "e", "-o", "f.rmx")
+        self.assertIn(": 1 byte follows its header, not 1 + 4", result.err.decode())
+        result = self.run_recmap("index", "nothing@1", "-o", "f.rmx")
+        self.assertIn("nothing@1 means the only shard of a set", result.err.decode())
 
     def test_what_spark_wrote(self):
         for i in range(12):

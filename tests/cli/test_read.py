@@ -238,7 +238,7 @@ class Ranges(CliTest):
 
     def test_slices_are_cut(self):
         """As in Python: what there is, with a note."""
-        note = "a.rmx: {} is cut: the data set has 1000 records"
+        note = "a.rmx: the slice {} ends beyond the last record: the data set has 1000 records"
         for words, records, what in (
             (["990:1001"], self.records[990:], note.format("990:1001")),
             (["1000:1001"], [], note.format("1000:1001")),
@@ -251,7 +251,8 @@ class Ranges(CliTest):
             (
                 ["999:1001", "5:1005"],
                 [*self.records[999:], *self.records[5:]],
-                "a.rmx: 999:1001 and others are cut: the data set has 1000 records",
+                "a.rmx: the slice 999:1001 and others end beyond the last record: the data "
+                "set has 1000 records",
             ),
             ([f"999:{2**64 - 1}"], self.records[999:], note.format(f"999:{2**64 - 1}")),
         ):

@@ -127,8 +127,9 @@ static void print_nulls(const recmap_dataset *dataset, const char *name) {
     if (recmap_dataset_find_lifted_column(&index, dataset, name, NULL) == RECMAP_OK &&
         recmap_dataset_get_lifted_column(&column, dataset, index, NULL) == RECMAP_OK &&
         column.null_count)
-        message("column '%s' is null for %" PRIu64 " of %" PRIu64 " records", name,
-                column.null_count, recmap_dataset_count(dataset));
+        message("column '%s' is null for %" PRIu64 " of %" PRIu64 " record%s", name,
+                column.null_count, recmap_dataset_count(dataset),
+                plural(recmap_dataset_count(dataset)));
 }
 
 /* Says how many records have no value of the new columns: a file may have been incomplete. */

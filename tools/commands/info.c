@@ -66,8 +66,9 @@ static recmap_status print_counts(recmap_dataset *dataset, const recmap_dataset_
         fputs(i ? "             " : "counts       ", stdout);
         print_safe(stdout, feature.name);
         if (feature.element) printf(", %s", recmap_element_name(feature.element));
-        printf(", %" PRIu64 " elements, at most %" PRIu64 " per record\n",
-               recmap_counts_total(counts), recmap_counts_longest(counts));
+        printf(", %" PRIu64 " element%s, at most %" PRIu64 " per record\n",
+               recmap_counts_total(counts), plural(recmap_counts_total(counts)),
+               recmap_counts_longest(counts));
         recmap_counts_release(counts);
     }
     return RECMAP_OK;

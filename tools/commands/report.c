@@ -83,8 +83,9 @@ static void print_messages(const struct report *report, const char *path) {
     uint64_t unreadable = sample->unreadable_count;
     if (unreadable)
         message("%" PRIu64 " of %" PRIu64
-                " sampled records cannot be read; 'recmap verify' finds all damage",
-                unreadable, unreadable + sample->read_count);
+                " sampled record%s cannot be read; 'recmap verify' finds all damage",
+                unreadable, unreadable + sample->read_count,
+                plural(unreadable + sample->read_count));
     if (path)
         message("%s: report of %" PRIu64 " record%s", path, report->view.count,
                 plural(report->view.count));

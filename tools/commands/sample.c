@@ -47,8 +47,8 @@ static recmap_status draw(uint64_t *positions, uint64_t size, uint64_t count, ui
 static recmap_status choose(struct view *view, const struct sample_job *job, recmap_error *error) {
     if (job->size > view->count)
         return message_fail(error, RECMAP_INVALID, job->args.operands[0], "ask for fewer records",
-                            "cannot sample %" PRIu64 " records: there are %" PRIu64, job->size,
-                            view->count);
+                            "cannot sample %" PRIu64 " record%s: there %s %" PRIu64, job->size,
+                            plural(job->size), view->count == 1 ? "is" : "are", view->count);
     uint64_t *numbers = malloc((size_t)(job->size + 1) * sizeof *numbers);
     if (!numbers) return message_fail_memory(error);
     recmap_status status = RECMAP_OK;

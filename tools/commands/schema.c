@@ -54,9 +54,8 @@ static void print_messages(const recmap_schema *schema, uint64_t record_count) {
         message("sampled %" PRIu64 " of %" PRIu64 " records from all parts; --sample 0 reads all",
                 seen, record_count);
     if (others)
-        message("%" PRIu64 " of %" PRIu64
-                " records are not a single tf.Example or tf.SequenceExample",
-                others, seen);
+        message("%" PRIu64 " of %" PRIu64 " record%s not a single tf.Example or tf.SequenceExample",
+                others, seen, seen == 1 ? " is" : "s are");
 }
 
 static recmap_status collect(recmap_schema *schema, const struct view *view, uint64_t sample,

@@ -89,8 +89,9 @@ void record_list_clamp(struct record_list *list, const struct view *view) {
         range->count = left;
     }
     if (!cut_count) return;
-    message("%s: %" PRIu64 ":%" PRIu64 "%s: the %s has %" PRIu64 " record%s", view->path, first,
-            end, cut_count > 1 ? " and others are cut" : " is cut", items, view->count,
+    message("%s: the slice %" PRIu64 ":%" PRIu64 "%s beyond the last record: the %s has %" PRIu64
+            " record%s",
+            view->path, first, end, cut_count > 1 ? " and others end" : " ends", items, view->count,
             plural(view->count));
 }
 

@@ -131,6 +131,6 @@ recmap_status view_output_save(const struct view *view, const char *path, uint64
     if (status == RECMAP_OK) status = recmap_selection_save(selection, path, error);
     recmap_selection_close(selection);
     if (status == RECMAP_OK)
-        message("%s: %" PRIu64 " of %" PRIu64 " records", path, view->count, total);
+        message("%s: %" PRIu64 " of %" PRIu64 " record%s", path, view->count, total, plural(total));
     return status;
 }

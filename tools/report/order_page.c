@@ -76,7 +76,9 @@ static void write_plot(struct html *html, const struct report *report, const uin
 static void write_title(struct html *html, const struct report *report) {
     const struct report_order *order = &report->order;
     html_put(html, "<section id=\"order\">\n<h2>Order</h2>\n<p>");
-    if (order->rows) html_format(html, "Rows of %zu elements", recmap_order_row_width(order->rows));
+    if (order->rows)
+        html_format(html, "Rows of %zu element%s", recmap_order_row_width(order->rows),
+                    plural(recmap_order_row_width(order->rows)));
     else html_put(html, order->is_shuffled ? "Shuffled" : "The order of the selection.");
     if (order->rows || order->is_shuffled)
         html_format(html, " with seed %" PRIu64 ", epoch %" PRIu64 ".", order->seed, order->epoch);

@@ -89,8 +89,8 @@ static void write_total(struct html *html, const char *name, uint64_t number) {
 
 static void write_size(struct html *html, const char *name, uint64_t size) {
     char text[HUMAN_SIZE];
-    html_format(html, "<tr><th>%s</th><td>%s (%" PRIu64 " bytes)</td></tr>\n", name,
-                human_bytes(text, (double)size), size);
+    html_format(html, "<tr><th>%s</th><td>%s (%" PRIu64 " byte%s)</td></tr>\n", name,
+                human_bytes(text, (double)size), size, plural(size));
 }
 
 static void write_fingerprint(struct html *html, const recmap_fingerprint *fingerprint) {

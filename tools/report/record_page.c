@@ -67,7 +67,7 @@ static void write_caption(struct html *html, const struct media *media, size_t s
                           const char *reason) {
     html_format(html, "<div class=\"note\">%s", media->name);
     if (media->width) html_format(html, ", %u x %u", media->width, media->height);
-    html_format(html, ", %zu bytes%s</div>", size, reason);
+    html_format(html, ", %zu byte%s%s</div>", size, plural(size), reason);
 }
 
 /* Pictures and sounds are part of the page, as data URLs. One that is too large for the page, or

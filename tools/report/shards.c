@@ -156,12 +156,12 @@ static recmap_status write_damage_rows(struct html *html, recmap_dataset *datase
 static void write_unreadable(struct html *html, const struct record_sample *sample) {
     uint64_t unreadable = sample->unreadable_count;
     if (!unreadable) return;
-    html_format(html,
-                "<p class=\"bad\">%" PRIu64 " of %" PRIu64
-                " sampled records cannot be read; <code>recmap "
-                "verify</code> finds all damage.</p>\n<table>\n<tr><th>record</th>"
-                "<th>reason</th></tr>\n",
-                unreadable, unreadable + sample->read_count);
+    html_format(
+        html,
+        "<p class=\"bad\">%" PRIu64 " of %" PRIu64 " sampled record%s cannot be read; <code>recmap "
+        "verify</code> finds all damage.</p>\n<table>\n<tr><th>record</th>"
+        "<th>reason</th></tr>\n",
+        unreadable, unreadable + sample->read_count, plural(unreadable + sample->read_count));
     for (size_t i = 0; i < unreadable && i < UNREADABLE_LISTED_MAX; i++) {
         const struct unreadable_record *record = &sample->unreadable[i];
         html_format(html, "<tr><td>%" PRIu64 "</td><td>", record->number);

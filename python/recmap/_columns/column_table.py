@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._base.numbers import Int64s
+from .._base.plural import counted
 from .._display.tables import Cell, Table, cell_of
 from .sparse import SparseColumn
 
@@ -29,9 +30,9 @@ def column_table(
     }
     if numbers is not None and "number" not in cells:
         cells = {"number": [Cell(str(number)) for number in numbers[:count]], **cells}
-    note = [f"{row_count - count} more rows"] if count < row_count else []
+    note = [counted(row_count - count, "more row")] if count < row_count else []
     if len(names) > len(columns):
-        note.append(f"{len(names) - len(columns)} more columns")
+        note.append(counted(len(names) - len(columns), "more column"))
     return Table(title, list(cells), list(zip(*cells.values(), strict=True)), ", ".join(note))
 
 

@@ -68,5 +68,5 @@ class RaggedColumn(Exported, Sequence[Any]):
             # A row of nested rows refers to a part of the values of all.
             inner = self.values.offsets[int(self.offsets[0]) : int(self.offsets[-1]) + 1]
             part = RaggedColumn(self.values.values, inner)
-            return f"{count} inner rows, {part._describe_values()}"
+            return f"{counted(count, 'inner row')}, {part._describe_values()}"
         return f"{counted(count, 'value')} of {getattr(self.values, 'dtype', 'bytes')}"

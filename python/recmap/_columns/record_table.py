@@ -25,9 +25,9 @@ def record_table(
     """
     rows = [(number, *_values_of(read, item)) for item, number in enumerate(numbers)]
     names = list(dict.fromkeys(name for _, _, values in rows for name in values))
-    note = [f"{total - len(rows)} more records"] if len(rows) < total else []
+    note = [counted(total - len(rows), "more record")] if len(rows) < total else []
     if len(names) > _COLUMNS:
-        note.append(f"{len(names) - _COLUMNS} more features")
+        note.append(counted(len(names) - _COLUMNS, "more feature"))
     shown = names[:_COLUMNS]
     cells = [
         [Cell(str(number)), Cell(size), *(values.get(name, Cell("")) for name in shown)]

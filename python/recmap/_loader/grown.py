@@ -12,6 +12,7 @@ import numpy as np
 from .. import _recmap
 from .._base.errors import CorruptStateError, UnsupportedError
 from .._base.numbers import Int64s
+from .._base.plural import counted
 from .._dataset.dataset import Dataset
 from .._display.text import joined
 from .._order.orders import Order
@@ -78,7 +79,7 @@ def old_order(order: Order, count: int, given: Order | None, advice: str = "") -
     raise UnsupportedError(
         f"what the order was before the data set grew does not follow from {order!r}",
         advice=advice
-        or f"Make the order of the state, over its {count} records, and pass it: "
+        or f"Make the order of the state, over its {counted(count, 'record')}, and pass it: "
         'load_state_dict(state, order=order, grown="finish").',
     )
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
 from .._base.numbers import natural
+from .._base.plural import counted
 from .._base.warn import warn_caller
 
 __all__ = ["Share", "known_ranks", "share_of", "warn_in_worker"]
@@ -113,7 +114,9 @@ def _ranks_of(rank: Any, world_size: Any, source: str) -> _Ranks:
     rank = natural(f"the rank of {source}", rank)
     world_size = natural(f"the number of processes of {source}", world_size)
     if rank >= world_size:
-        raise ValueError(f"{source} has rank {rank} of {world_size} processes")
+        raise ValueError(
+            f"{source} has rank {rank} of {counted(world_size, 'process', 'processes')}"
+        )
     return _Ranks(rank, world_size, source)
 
 

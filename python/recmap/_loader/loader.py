@@ -270,7 +270,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         if last == "drop" and len(self.order) and not len(self):
             warn_caller(
                 f'there are no steps: last="drop" leaves out a step that is not full, and the '
-                f"{len(self.order)} positions of an epoch do not fill one"
+                f"{counted(len(self.order), 'position')} of an epoch cannot fill one"
             )
         self._identity = dataset._fingerprint(), dataset._record_count()
         if transform is not None and not callable(transform):

@@ -64,8 +64,11 @@ class SkippedRecords:
         if not count or epoch in self._warned:
             return
         self._warned.add(epoch)
+        who = (
+            "the only record of a step was" if count == 1 else f"all {count} records of a step were"
+        )
         self._texts.append(
-            f"all {count} records of a step were skipped, so its batch is empty: "
+            f"{who} skipped, so its batch is empty: "
             'loader.skipped lists them, and on_bad_record="error" says what is wrong with the first'
         )
 

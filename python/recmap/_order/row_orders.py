@@ -112,7 +112,7 @@ def warn_if_empty(order: Order) -> None:
             "its records, and the arguments of the order"
         )
         return
-    reason = f"a row has {order.row_width} elements"
+    reason = f"a row has {counted(order.row_width, 'element')}"
     if isinstance(order, RowOrder):
         longest = order._options["counts"].counts.longest()
         if longest:

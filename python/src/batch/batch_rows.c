@@ -30,8 +30,8 @@ PyObject *batch_row_width(PyObject *object, PyObject *unused) {
 static int check_width(PyObject *object, uint64_t width) {
     uint64_t limit = recmap_batch_row_width(((struct batch_object *)object)->shared->batch);
     if (width <= limit) return 1;
-    PyErr_Format(PyExc_ValueError, "the width is %" PRIu64 ", but rows have %" PRIu64 " elements",
-                 width, limit);
+    PyErr_Format(PyExc_ValueError, "the width is %" PRIu64 ", but rows have %" PRIu64 " element%s",
+                 width, limit, limit == 1 ? "" : "s");
     return 0;
 }
 

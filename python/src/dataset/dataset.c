@@ -35,9 +35,9 @@ static PyObject *item(PyObject *object, Py_ssize_t index) {
     if (__builtin_expect(!handle, 0)) return NULL;
     if (index < 0 || (uint64_t)index >= self->count) {
         handle_release(handle);
-        return PyErr_Format(OutOfRangeError,
-                            "record %zd is out of range: there are %" PRIu64 " records", index,
-                            self->count);
+        return PyErr_Format(
+            OutOfRangeError, "record %zd is out of range: there %s %" PRIu64 " record%s", index,
+            self->count == 1 ? "is" : "are", self->count, self->count == 1 ? "" : "s");
     }
     uint64_t number = self->numbers.data ? ((const uint64_t *)self->numbers.data)[index]
                                          : self->first + (uint64_t)index * (uint64_t)self->step;
@@ -141,8 +141,9 @@ static int check_numbers(const struct dataset_object *self) {
     for (uint64_t i = 0; numbers && i < self->count; i++)
         if (numbers[i] >= record_count) {
             PyErr_Format(OutOfRangeError,
-                         "record %" PRIu64 " is out of range: there are %" PRIu64 " records",
-                         numbers[i], record_count);
+                         "record %" PRIu64 " is out of range: there %s %" PRIu64 " record%s",
+                         numbers[i], record_count == 1 ? "is" : "are", record_count,
+                         record_count == 1 ? "" : "s");
             return -1;
         }
     if (numbers || !self->count) return 0;

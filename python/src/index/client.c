@@ -185,7 +185,8 @@ static recmap_status take_bytes(const recmap_object_range *range, PyObject *byte
     error->status = RECMAP_IO;
     error->system_errno = EIO;
     snprintf(error->message, sizeof error->message,
-             "the filesystem returned %zu bytes instead of %zu", size, range->size);
+             "the filesystem returned %zu byte%s instead of %zu", size, size == 1 ? "" : "s",
+             range->size);
     advise(error, "the file may have been cut while it was read: restore it, or index it again");
     return RECMAP_IO;
 }

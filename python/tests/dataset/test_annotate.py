@@ -271,7 +271,7 @@ def test_options_that_are_not_dicts_are_refused(ds, option):
 def test_unmatched_keys_are_an_error_with_their_number_or_ignored(ds, by):
     keys = ["x", *IDS[:2], "y"] if by == "id" else [-1, 0, 1, COUNT]
     first = 'the id "x"' if by == "id" else "the number -1"
-    message = f"no record has {first} .and 1 more rows have a key that no record has"
+    message = f"no record has {first} .and 1 more row has a key that no record has"
     with pytest.raises(ValueError, match=message):
         ds.annotate({"score": (keys, [1, 2, 3, 4])}, by=by)
     assert "score" not in ds.columns
@@ -280,7 +280,7 @@ def test_unmatched_keys_are_an_error_with_their_number_or_ignored(ds, by):
     assert len(caught) == 1 and caught[0].filename == __file__
     assert column(ds)[:3] == [2, 3, None]
     unmatched = [keys[0], keys[3]]
-    message = f"no record has {first}, nor the key of any of the other 1 rows"
+    message = f"no record has {first}, nor the key of any of the other 1 row"
     with pytest.raises(ValueError, match=message):
         ds.annotate({"other": (unmatched, [1, None])}, by=by, unmatched="ignore")
     with pytest.raises(ValueError, match='unmatched must be "error" or "ignore"'):

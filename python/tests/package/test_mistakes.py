@@ -355,7 +355,7 @@ def test_an_order_without_records(digits):
 def test_an_epoch_without_steps(digits):
     message = (
         'there are no steps: last="drop" leaves out a step that is not full, and the 1797 '
-        "positions of an epoch do not fill one"
+        "positions of an epoch cannot fill one"
     )
     loader = warns(lambda: recmap.Loader(digits, 1800, last="drop"), message)
     assert list(loader) == []

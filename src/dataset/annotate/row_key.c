@@ -5,6 +5,7 @@
 
 #include "base/core/array.h"
 #include "base/core/error.h"
+#include "base/core/plural.h"
 #include "dataset/annotate/table_error.h"
 #include "dataset/open/dataset.h"
 
@@ -117,8 +118,9 @@ recmap_status row_key_fail(const recmap_annotation *annotation, recmap_key key,
         fail(error, RECMAP_INVALID, "no record has the id \"%.*s\"",
              (int)(size < SHOWN_MAX ? size : SHOWN_MAX), (const char *)value->as.bytes.data);
     if (key == RECMAP_KEY_NUMBER)
-        fail_advise(error, "there are %" PRIu64 " records, numbered from 0",
-                    manifest->record_count);
+        fail_advise(error, "there %s %" PRIu64 " record%s, numbered from 0",
+                    manifest->record_count == 1 ? "is" : "are", manifest->record_count,
+                    plural(manifest->record_count));
     else
         fail_advise(error,
                     "remove the rows of other records, or ignore them (`--unmatched ignore`); ids "
@@ -141,8 +143,8 @@ recmap_status row_key_note_unmatched(struct new_column *column, const recmap_err
  * must match. */
 static recmap_status fail_all_unmatched(const struct new_column *column, recmap_error *error) {
     if (column->unmatched_count > 1)
-        fail_append(error, ", nor the key of any of the other %" PRIu64 " rows",
-                    column->unmatched_count - 1);
+        fail_append(error, ", nor the key of any of the other %" PRIu64 " row%s",
+                    column->unmatched_count - 1, plural(column->unmatched_count - 1));
     fail_advise(error,
                 "check what the keys of column \"%s\" are: ids or numbers, and of these "
                 "records",
@@ -158,8 +160,9 @@ recmap_status row_key_check_unmatched(const recmap_annotation *annotation, recma
         if (error) *error = *column->unmatched;
         if (column->ignores_unmatched) return fail_all_unmatched(column, error);
         if (column->unmatched_count > 1)
-            fail_append(error, " (and %" PRIu64 " more rows have a key that no record has)",
-                        column->unmatched_count - 1);
+            fail_append(error, " (and %" PRIu64 " more row%s a key that no record has)",
+                        column->unmatched_count - 1,
+                        column->unmatched_count == 2 ? " has" : "s have");
         return RECMAP_INVALID;
     }
     return RECMAP_OK;

@@ -8,6 +8,7 @@
 
 #include "base/core/bytes.h"
 #include "base/core/error.h"
+#include "base/core/plural.h"
 #include "base/core/search.h"
 #include "dataset/open/dataset.h"
 #include "index/tables/lifted.h"
@@ -360,8 +361,8 @@ recmap_status recmap_filter_match(uint8_t *matches, recmap_filter *filter, uint6
     uint64_t record_count = recmap_dataset_count(filter->dataset);
     if (!bytes_fit(first, count, record_count))
         return fail(error, RECMAP_INVALID,
-                    "%zu records from %" PRIu64 " on are out of range: there are %" PRIu64, count,
-                    first, record_count);
+                    "%zu record%s from %" PRIu64 " on %s out of range: there are %" PRIu64, count,
+                    plural(count), first, count == 1 ? "is" : "are", record_count);
     RETURN_IF_FAILED(reserve(filter, error));
     for (size_t done = 0; done < count;) {
         uint64_t next = first + done;

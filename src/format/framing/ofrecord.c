@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/core/bytes.h"
+#include "base/core/plural.h"
 
 /* The tag of field 1, a length-delimited field: the first byte of every record that is not empty.
  */
@@ -15,8 +16,8 @@ static enum frame_verdict parse(struct frame *frame, const struct framing *frami
     (void)framing;
     if (size == 0) return FRAME_AT_END;
     if (size < OFRECORD_HEADER_SIZE)
-        return frame_is_cut(fault, "%" PRIu64 " trailing bytes, too few for a record's size of 8",
-                            size);
+        return frame_is_cut(fault, "%" PRIu64 " trailing byte%s, too few for a record's size of 8",
+                            size, plural(size));
     uint64_t length = load64(bytes), left = size - OFRECORD_HEADER_SIZE;
     if (length > left)
         return frame_is_cut(fault, "the record's size is %" PRId64 ", but %" PRIu64 " byte%s",

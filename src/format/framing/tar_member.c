@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/core/bytes.h"
+#include "base/core/plural.h"
 #include "base/words/cut_file.h"
 #include "format/framing/tar.h"
 
@@ -234,8 +235,8 @@ static enum tar_verdict read_body(struct tar_member *member, const struct extens
     if (data_size <= left && type == 'g' && !global_is_void(header + TAR_BLOCK_SIZE, data_size))
         return bad(fault, "a pax header for the whole archive is malformed, or has a name or size");
     if (data_size > left) {
-        frame_is_cut(fault, "the archive ends in a member of %" PRIu64 " bytes, after %" PRIu64,
-                     data_size, left);
+        frame_is_cut(fault, "the archive ends in a member of %" PRIu64 " byte%s, after %" PRIu64,
+                     data_size, plural(data_size), left);
         return TAR_CUT;
     }
     member->size = at + TAR_BLOCK_SIZE + min_u64(padded(data_size), left);

@@ -5,6 +5,7 @@
 
 #include "base/core/bytes.h"
 #include "base/core/crc32c.h"
+#include "base/core/plural.h"
 
 void tfrecord_make_header(uint8_t header[TFRECORD_HEADER_SIZE], uint64_t size) {
     store64(header, size);
@@ -52,8 +53,9 @@ static enum frame_verdict parse(struct frame *frame, const struct framing *frami
      * CRC is verified, and compared with the bytes left before the payload is touched. */
     if (size == 0) return FRAME_AT_END;
     if (size < TFRECORD_HEADER_SIZE)
-        return frame_is_cut(
-            fault, "%" PRIu64 " trailing bytes, too few for a record's header of 12", size);
+        return frame_is_cut(fault,
+                            "%" PRIu64 " trailing byte%s, too few for a record's header of 12",
+                            size, plural(size));
     uint32_t stored = load32(bytes + 8), computed = crc32c_mask(crc32c(bytes, 8));
     if (stored != computed)
         return frame_is_bad(fault, FRAME_BAD_LENGTH,
@@ -63,8 +65,8 @@ static enum frame_verdict parse(struct frame *frame, const struct framing *frami
     if (left < TFRECORD_FOOTER_SIZE || length > left - TFRECORD_FOOTER_SIZE)
         return frame_is_cut(fault,
                             "the file ends inside the record: %" PRIu64
-                            " bytes follow its header, not %" PRIu64 " + 4",
-                            left, length);
+                            " byte%s its header, not %" PRIu64 " + 4",
+                            left, left == 1 ? " follows" : "s follow", length);
     frame->size = length + TFRECORD_OVERHEAD;
     frame->data_offset = TFRECORD_HEADER_SIZE;
     frame->data_size = length;

@@ -304,17 +304,19 @@ static recmap_status add_matches(struct path_list *list, const char *pattern,
 static void advise_set(const struct set_name *set, recmap_error *error) {
     char *last = set_name_format(set, set->count - 1);
     const char *shown = last ? last : "the last";
+    char shards[32] = "the only shard";
+    if (set->count > 1) snprintf(shards, sizeof shards, "all %u shards", set->count);
     if (set->end[0])
         fail_advise(error,
-                    "%.100s means all %u shards of a set, up to %.100s; restore the file, or "
-                    "correct the number",
-                    set->path, set->count, shown);
+                    "%.100s means %s of a set, up to %.100s; restore the file, or correct the "
+                    "number",
+                    set->path, shards, shown);
     else
         fail_advise(error,
-                    "%.100s means all %u shards of a set, up to %.100s; write what follows in "
-                    "their names after the number, such as %.*s@%u.tfrecord",
-                    set->path, set->count, shown,
-                    (int)(set->name_size < 100 ? set->name_size : 100), set->path, set->count);
+                    "%.100s means %s of a set, up to %.100s; write what follows in their names "
+                    "after the number, such as %.*s@%u.tfrecord",
+                    set->path, shards, shown, (int)(set->name_size < 100 ? set->name_size : 100),
+                    set->path, set->count);
     free(last);
 }
 

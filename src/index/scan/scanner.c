@@ -9,6 +9,7 @@
 #include "base/core/array.h"
 #include "base/core/bytes.h"
 #include "base/core/error.h"
+#include "base/core/plural.h"
 
 /* Limits the cost of a guess. It is enough to pass a large record. Payload of zeros or small
  * numbers looks like headers everywhere, and bytes may be crafted to look like headers of long
@@ -225,9 +226,9 @@ static bool enter_file(const struct scanner *scanner, struct scan_findings *find
     if (bytes_fit(header, footer, size)) return true;
     char reason[REASON_MAX];
     snprintf(reason, sizeof reason,
-             "the file has %" PRIu64 " bytes, less than its header of %" PRIu64
+             "the file has %" PRIu64 " byte%s, less than its header of %" PRIu64
              " and its footer of %" PRIu64,
-             size, header, footer);
+             size, plural(size), header, footer);
     cursor->position = size;
     if (scanner->on_bad_record == RECMAP_ON_BAD_RECORD_ERROR) stop_at_damage(findings, 0, reason);
     else if (size) add_damage(findings, 0, size, reason);

@@ -240,9 +240,9 @@ static recmap_status skip_header(struct side_index *side, recmap_error *error) {
     side->position = header;
     if (bytes_fit(header, footer, size)) return RECMAP_OK;
     fail(error, RECMAP_CORRUPT,
-         "the file has %" PRIu64 " bytes, less than its header of %" PRIu64
+         "the file has %" PRIu64 " byte%s, less than its header of %" PRIu64
          " and its footer of %" PRIu64,
-         size, header, footer);
+         size, plural(size), header, footer);
     fail_at(error, side->shard.path, side->options->totals->record_count, 0);
     fail_advise(error, "restore the file, or leave it out");
     return RECMAP_CORRUPT;

@@ -10,6 +10,7 @@
 #include "base/core/array.h"
 #include "base/core/bytes.h"
 #include "base/core/error.h"
+#include "base/core/plural.h"
 #include "base/os/file.h"
 #include "index/store/seal.h"
 
@@ -208,8 +209,8 @@ static recmap_status load_page(struct tree_check *tree, struct page_view *page, 
                        "page %" PRIu64 " has its free space from %u to %u", number, lower, upper);
     size_t node_count = (lower - PAGE_HEADER) / 2;
     if (node_count < (kind == KIND_LEAF ? 1 : 2))
-        return damaged(file, offset + PAGE_LOWER, "page %" PRIu64 " has only %zu nodes", number,
-                       node_count);
+        return damaged(file, offset + PAGE_LOWER, "page %" PRIu64 " has only %zu node%s", number,
+                       node_count, plural(node_count));
     *page = (struct page_view){bytes, number, node_count};
     return RECMAP_OK;
 }

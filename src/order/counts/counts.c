@@ -9,6 +9,7 @@
 #include "base/core/bytes.h"
 #include "base/core/error.h"
 #include "base/core/interrupt.h"
+#include "base/core/plural.h"
 
 recmap_counts *recmap_counts_retain(recmap_counts *counts) {
     atomic_fetch_add_explicit(&counts->references, 1, memory_order_relaxed);
@@ -38,8 +39,9 @@ recmap_status recmap_counts_read(uint64_t *values, const recmap_counts *counts, 
                                  size_t count, recmap_error *error) {
     if (!bytes_fit(first, count, counts->record_count))
         return fail(error, RECMAP_INVALID,
-                    "%zu counts from record %" PRIu64 ": there are %" PRIu64 " records", count,
-                    first, counts->record_count);
+                    "%zu count%s from record %" PRIu64 ": there %s %" PRIu64 " record%s", count,
+                    plural(count), first, counts->record_count == 1 ? "is" : "are",
+                    counts->record_count, plural(counts->record_count));
     counts->source->run(values, counts, first, count);
     return RECMAP_OK;
 }

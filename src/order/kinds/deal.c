@@ -151,8 +151,8 @@ recmap_status recmap_deal_state(uint64_t *epoch, uint64_t *position, const recma
                                 uint64_t steps, recmap_error *error) {
     if (steps > deal->step_count)
         return fail(error, RECMAP_INVALID,
-                    "%" PRIu64 " steps are too many: the epoch has %" PRIu64 " left", steps,
-                    deal->step_count);
+                    "%" PRIu64 " step%s too many: the epoch has %" PRIu64 " left", steps,
+                    steps == 1 ? " is" : "s are", deal->step_count);
     if (steps == deal->step_count) {
         *epoch = deal->epoch + 1;
         *position = 0;

@@ -185,8 +185,8 @@ recmap_status recmap_order_batch(uint64_t *first, uint64_t *count, const recmap_
     RETURN_IF_FAILED(check_batches(order, error));
     if (batch_index >= order->batch_count)
         return fail(error, RECMAP_INVALID,
-                    "batch %" PRIu64 " is out of range: an epoch has %" PRIu64 " batches",
-                    batch_index, order->batch_count);
+                    "batch %" PRIu64 " is out of range: an epoch has %" PRIu64 " batch%s",
+                    batch_index, order->batch_count, order->batch_count == 1 ? "" : "es");
     return order->kind->batch(first, count, order, epoch, batch_index, error);
 }
 

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "base/core/error.h"
+#include "base/core/plural.h"
 #include "base/permutation/random.h"
 #include "order/kinds/alias.h"
 #include "order/kinds/order.h"
@@ -66,8 +67,8 @@ static recmap_status check_draws(uint64_t n, uint64_t size, recmap_error *error)
     RETURN_IF_FAILED(check_count(n, "records", error));
     RETURN_IF_FAILED(check_count(size, "draws", error));
     if (n || !size) return RECMAP_OK;
-    return fail(error, RECMAP_INVALID, "cannot draw %" PRIu64 " records from an empty data set",
-                size);
+    return fail(error, RECMAP_INVALID, "cannot draw %" PRIu64 " record%s from an empty data set",
+                size, plural(size));
 }
 
 recmap_status recmap_order_with_replacement(recmap_order **order, uint64_t n, uint64_t seed,

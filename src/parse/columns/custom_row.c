@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/core/error.h"
+#include "base/core/plural.h"
 #include "parse/decode/read_paths.h"
 #include "parse/plan/convert.h"
 
@@ -66,8 +67,8 @@ static bool find_values(struct row_values *values, recmap_row *row, size_t colum
                          "feature '%.200s' was set to values of another type", slot->name);
     if (slot->count ? count != slot->count : count % slot->multiple != 0)
         return fault_set(row->fault, RECMAP_FEATURE, SIZE_MAX,
-                         "feature '%.200s' was set to %" PRIu64 " values, which do not fit %s",
-                         slot->name, count, slot->shape);
+                         "feature '%.200s' was set to %" PRIu64 " value%s, which %s not fit %s",
+                         slot->name, count, plural(count), count == 1 ? "does" : "do", slot->shape);
     struct sink *sink = &row->memory->sinks[index];
     uint64_t begin = slot->count ? row->row * slot->count
                                  : (uint64_t)buffer_int64(&sink->rows)[row->row];

@@ -1,5 +1,7 @@
 #include "parse/columns/ragged.h"
 
+#include "base/core/plural.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -70,8 +72,8 @@ static bool check_ascent(const struct cut *cut, int64_t min) {
 
 static bool check_end(const struct cut *cut, int64_t end) {
     if (end == cut->count) return true;
-    return refuse(cut, "ends with %" PRId64 ", but there are %" PRId64 " entries to split", end,
-                  cut->count);
+    return refuse(cut, "ends with %" PRId64 ", but there %s %" PRId64 " entr%s to split", end,
+                  cut->count == 1 ? "is" : "are", cut->count, cut->count == 1 ? "y" : "ies");
 }
 
 static bool check_first(const struct cut *cut) {
@@ -84,7 +86,8 @@ static bool check_lengths(const struct cut *cut) {
     for (int64_t i = 0; i < cut->number_count; i++) {
         if (cut->numbers[i] < 0) return refuse(cut, "has the length %" PRId64, cut->numbers[i]);
         if (cut->numbers[i] > cut->count - end)
-            return refuse(cut, "describes more than the %" PRId64 " entries to split", cut->count);
+            return refuse(cut, "describes more than the %" PRId64 " entr%s to split", cut->count,
+                          cut->count == 1 ? "y" : "ies");
         end += cut->numbers[i];
     }
     return check_end(cut, end);
@@ -92,13 +95,15 @@ static bool check_lengths(const struct cut *cut) {
 
 static bool check_row_ids(const struct cut *cut) {
     if (cut->number_count != cut->count)
-        return refuse(cut, "has %" PRId64 " row numbers for %" PRId64 " values", cut->number_count,
-                      cut->count);
+        return refuse(cut, "has %" PRId64 " row number%s for %" PRId64 " value%s",
+                      cut->number_count, plural((uint64_t)cut->number_count), cut->count,
+                      plural((uint64_t)cut->count));
     if (!check_ascent(cut, 0)) return false;
     if (cut->number_count &&
         cut->numbers[cut->number_count - 1] - cut->number_count >= RAGGED_EMPTY_ROW_LIMIT)
-        return refuse(cut, "names row %" PRId64 ", too far past its %" PRId64 " values",
-                      cut->numbers[cut->number_count - 1], cut->count);
+        return refuse(cut, "names row %" PRId64 ", too far past its %" PRId64 " value%s",
+                      cut->numbers[cut->number_count - 1], cut->count,
+                      plural((uint64_t)cut->count));
     return true;
 }
 
@@ -125,8 +130,8 @@ static bool check_cut(const struct cut *cut, int64_t *row_count) {
     }
     *row_count = cut->count / (int64_t)cut->partition->length;
     if (cut->count % (int64_t)cut->partition->length == 0) return true;
-    return refuse(cut, "of %" PRIu64 " does not divide the %" PRId64 " entries to split",
-                  cut->partition->length, cut->count);
+    return refuse(cut, "of %" PRIu64 " does not divide the %" PRId64 " entr%s to split",
+                  cut->partition->length, cut->count, cut->count == 1 ? "y" : "ies");
 }
 
 /* Writes the end of each row, relative to all entries of the level: `ends[0]` is the end of the
@@ -186,8 +191,8 @@ bool ragged_add_row(struct batch_memory *memory, size_t column_index, size_t row
     int64_t count = rows[row + 1] - rows[row], stride = (int64_t)tail_stride(feature);
     if (count % stride) {
         fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
-                  "feature '%s': %" PRId64 " values where uniform rows hold %" PRId64,
-                  feature->name, count, stride);
+                  "feature '%s': %" PRId64 " value%s where uniform rows hold %" PRId64,
+                  feature->name, count, plural((uint64_t)count), stride);
         return fault_blame(fault, plan->values_slot);
     }
     count /= stride;

@@ -1,5 +1,7 @@
 #include "parse/columns/sparse.h"
 
+#include "base/core/plural.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -22,8 +24,9 @@ static bool check_key(const struct batch_memory *memory, const struct column_pla
     const int64_t *index = key_values(memory, column, key) + begin;
     if (count != value_count) {
         fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
-                  "feature '%s': %" PRId64 " values, and %" PRId64 " indices in '%s'",
-                  feature->name, value_count, count, feature->index_keys[key]);
+                  "feature '%s': %" PRId64 " value%s, and %" PRId64 " ind%s in '%s'", feature->name,
+                  value_count, plural((uint64_t)value_count), count, count == 1 ? "ex" : "ices",
+                  feature->index_keys[key]);
         return fault_blame(fault, column->other_slots[key]);
     }
     for (int64_t i = 0; i < count; i++) {

@@ -52,8 +52,9 @@ static bool tell_raw_size(const struct slot *slot, const struct example_feature 
                *shape = strcmp(slot->shape, "[]") ? slot->shape : "";
     if (slot->count)
         fault_set(fault, RECMAP_FEATURE, offset,
-                  "%s: %zu byte%s where raw %s%s%s needs %" PRIu64 " bytes", at.text, size,
-                  plural(size), element, *shape ? " " : "", shape, slot->count * element_size);
+                  "%s: %zu byte%s where raw %s%s%s needs %" PRIu64 " byte%s", at.text, size,
+                  plural(size), element, *shape ? " " : "", shape, slot->count * element_size,
+                  plural(slot->count * element_size));
     else
         fault_set(fault, RECMAP_FEATURE, offset,
                   "%s: %zu byte%s where raw %s%s%s needs a multiple of %" PRIu64 " bytes", at.text,

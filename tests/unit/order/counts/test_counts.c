@@ -109,7 +109,7 @@ static void test_counts_out_of_range_are_refused(void **state) {
     MUST_FAIL(RECMAP_INVALID, "3 bytes", recmap_counts_create(&counts, large, 3, 1, &error));
     MUST(recmap_counts_create(&counts, large, 8, 1, &error));
     uint64_t value;
-    MUST_FAIL(RECMAP_INVALID, "there are 1 records",
+    MUST_FAIL(RECMAP_INVALID, "there is 1 record",
               recmap_counts_read(&value, counts, 1, 1, &error));
     recmap_counts_release(counts);
     recmap_counts_release(NULL);

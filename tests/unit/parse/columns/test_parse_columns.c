@@ -59,7 +59,7 @@ static void test_failures_are_collected(void **state) {
         {3, "feature 'r': its partition 'n' describes more than the 3 entries to split"},
         {4, "feature 'p': index 9 in 'x' is not in [0, 9)"},
         {6, "feature 'p': 3 values, and 2 indices in 'x'"},
-        {7, "feature 'p': 1 values, and 2 indices in 'x'"},
+        {7, "feature 'p': 1 value, and 2 indices in 'x'"},
     };
     assert_int_equal(recmap_columns_failure_count(parsing.columns), COUNT(expected));
     for (size_t i = 0; i < COUNT(expected); i++) {
