@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _recmap
-from .._base.errors import CorruptRecordError, FeatureError, IdNotFoundError
+from .._base.errors import CorruptRecordError, Error, FeatureError, IdNotFoundError
 from .._base.names import suggest_arguments
 from .._base.numbers import Int64s, Numbers, ids_to_find, natural
 from .._columns import ColumnBatch, columns_of, sequence_columns_of
@@ -162,9 +162,9 @@ class Dataset(Selectable):
         >>> digits().find("digit-00042"), digits()[40:].find("digit-00042")
         (42, 2)
         """
+        number = self._find_number(id)
         if self._whole:
-            return self._find(id)
-        number = self._find(id)  # raises if no record has the id
+            return number
         positions = self.find_all(id)
         if not positions:
             raise IdNotFoundError(
@@ -173,6 +173,20 @@ class Dataset(Selectable):
                 advice="Search the whole data set instead of the view.",
             )
         return positions[0]
+
+    def _find_number(self, id: str | bytes | int) -> int:
+        """The number of the first record with this id. The error also names a record that has the
+        id as the other type, integer or text."""
+        try:
+            return self._find(id)
+        except IdNotFoundError as error:
+            is_integer = not isinstance(id, (str, bytes))
+            with contextlib.suppress(Error, ValueError, OverflowError):
+                other: str | int = str(id) if is_integer else int(id)
+                self._find(other)
+                kind = "text" if is_integer else "integer"
+                error.advice = f"a record has this id as {kind}: pass {other!r}"
+            raise
 
     def find_all(self, id: str | bytes | int) -> list[int]:
         """The positions of all records with this id, ascending; [] if there are none."""

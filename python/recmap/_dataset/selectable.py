@@ -108,9 +108,10 @@ class Dataset(_recmap.Dataset):
             return self._select(self._selection.slice(key))
         if isinstance(key, (list, range, np.ndarray)) or getattr(key, "ndim", None):  # of a tensor
             return self.select(key)
+        find = f"; for an id, ds[ds.find({key!r})]" if isinstance(key, (str, bytes)) else ""
         raise TypeError(
             "an index must be an integer, a slice, a list or array of integers, or a mask, not "
-            f"{type(key).__name__}"
+            f"{type(key).__name__}{find}"
         )
 
     def _select(self, selection: Selection) -> Self:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from functools import cache, partial
 
 from .._base.errors import CorruptRecordError, FeatureError, InvalidError, StaleIndexError
+from .._base.names import near_names
 from .._base.plural import counted
 from .._base.warn import warn_caller
 from .._dataset.dataset import Dataset
@@ -89,7 +90,9 @@ def check_contents(dataset: Dataset, options: IndexOptions) -> None:
     name = dataset._id_name()
     if options.id is not None and name != options.id:
         found = "no ids" if name is None else f"ids of the feature {name!r}"
-        raise _stale(dataset, f"the index has {found}, but ids of {options.id!r} are needed")
+        is_near = name is not None and near_names(options.id, [name])
+        guess = f"; did you mean id={name!r}?" if is_near else ""
+        raise _stale(dataset, f"the index has {found}, but ids of {options.id!r} are needed{guess}")
     if options.id is not None:
         warn_of_repeated_ids(dataset)
     defaults = dict(dataset._lifts())

@@ -50,9 +50,10 @@ class Writer(Closing):
     not the i-th record written.
 
     The files have temporary names until the writer is closed, so that only complete files appear
-    under their final names. An exception inside ``with``, or while the files are closed, removes
-    all of them. If only the index fails, the files are complete and remain without it. A writer
-    that is neither closed nor abandoned loses its records, with a ResourceWarning.
+    under their final names. They then replace files of these names: a warning says so at once if
+    these have an index beside them. An exception inside ``with``, or while the files are closed,
+    removes all of them. If only the index fails, the files are complete and remain without it. A
+    writer that is neither closed nor abandoned loses its records, with a ResourceWarning.
 
     The files are compressed if their names end in .gz or .zlib (or .GZ), or with `compression`. The
     compressed bytes do not depend on the number of threads.
@@ -112,6 +113,7 @@ class Writer(Closing):
         if self._index is not None:  # before anything is written
             _check_index(self._index, self._absolute)
             check_annotated(self._index, IndexOptions(lifts=named))
+        _warn_of_replaced(self._absolute, self._index)
         self._parts = [f"{path}.tmp-part.rmx" for path in self._absolute] if index else []
         self._count = 0
         self._lock = threading.Lock()
@@ -289,6 +291,24 @@ def _check_index(path: str, shards: Sequence[str]) -> None:
     if not os.path.isdir(place[0]):
         raise FileMissingError(
             "the folder of the index does not exist", path, advice="create it, or name another"
+        )
+
+
+def _warn_of_replaced(shards: list[str], index: str | None) -> None:
+    """Warns before shards are replaced of which an index is beside them: its columns and ids are of
+    the old records. The index that the writer builds is replaced with them."""
+    replaced = [path for path in shards if os.path.isfile(path)]
+    if not replaced:
+        return
+    try:
+        beside: str = _recmap.shards_expand(replaced, None, None, True, "auto", True)[1]
+    except Error:  # the names are patterns, for example
+        return
+    if os.path.lexists(beside) and (index is None or _place_of(index) != _place_of(beside)):
+        warn_caller(
+            f"{replaced[0]} exists and has the index {beside}: closing the writer replaces "
+            f"{counted(len(replaced), 'file')}, after which the index does not fit. Write another "
+            "name to keep both, or build the index again with recmap.open(..., rebuild=True)"
         )
 
 

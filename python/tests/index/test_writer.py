@@ -604,3 +604,21 @@ def test_shards_of_an_older_set_are_named(tmp_path):
                 writer.write({"id": name})
         recmap.open(paths[0], index=tmp_path / "n.rmx", id="id").close()
         recmap.open(paths, index=tmp_path / "n.rmx").close()
+
+
+@pytest.mark.parametrize("pattern", ["a.tfrecord", "out@2.tfrecord"])
+def test_replacing_shards_that_have_an_index_warns(tmp_path, pattern):
+    with recmap.Writer(tmp_path / pattern) as writer:
+        writer.write(b"first")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with recmap.Writer(tmp_path / pattern) as writer:
+            writer.write(b"second")
+    index = recmap.open(tmp_path / pattern).index_path
+    with pytest.warns(UserWarning, match="has the index .*the index does not fit"):
+        writer = recmap.Writer(tmp_path / pattern)
+    writer.abandon()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        recmap.Writer(tmp_path / pattern, index=index).abandon()
+    assert len(recmap.open(tmp_path / pattern)) == 1

@@ -646,3 +646,32 @@ def test_codes_of_numpy_are_dtypes(code, name, digits):
     else:
         with pytest.raises(recmap.FeatureError, match="float"):
             digits.parse([0], features)
+
+
+def test_ids_of_another_type_or_feature_are_named(tmp_path):
+    folder = tmp_path / "s"
+    folder.mkdir()
+    with recmap.Writer(folder / "a.tfrecord") as writer:
+        for i in range(3):
+            writer.write({"key": i, "uid": str(i)})
+    numbered = recmap.open(folder, id="key")
+    texts = recmap.open(folder, id="uid", index=tmp_path / "texts.rmx")
+    for absent in ("2", b"2"):
+        with pytest.raises(KeyError, match=r"has this id as integer: pass 2$"):
+            numbered.find(absent)
+    with pytest.raises(KeyError, match=r"has this id as text: pass '2'$"):
+        texts.find(2)
+    with pytest.raises(KeyError, match=r'ids are those of feature "key"$'):
+        numbered.find("3")
+    with pytest.raises(TypeError, match=r"not str; for an id, ds\[ds\.find\('x'\)\]"):
+        texts["x"]
+    with pytest.raises(recmap.StaleIndexError, match=r"did you mean id='uid'\?"):
+        recmap.open(folder, id="uidd", index=tmp_path / "texts.rmx")
+
+
+def test_the_advice_about_a_file_in_place_of_an_index_fits_each_call(tmp_path):
+    (tmp_path / "notes").write_text("notes")
+    with recmap.Writer(tmp_path / "a.tfrecord") as writer:
+        writer.write(b"a")
+    with pytest.raises(ValueError, match=r'another name \("NAME\.rmx"\)'):
+        recmap.index(tmp_path / "a.tfrecord", tmp_path / "notes")
