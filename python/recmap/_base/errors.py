@@ -363,7 +363,7 @@ def in_python(advice: str) -> str:
 
 
 def _words_in_python(words: str) -> str:
-    words = words.replace("(-o NAME.rmx)", '("NAME.rmx")')
+    words = words.replace("(-o NAME.rmx)", '(index="NAME.rmx", of recmap.index path="NAME.rmx")')
     for pattern, argument in _FIELDS.items():
         words = re.sub(pattern, argument, words)
     return words

@@ -96,7 +96,7 @@ def test_an_index_must_not_have_the_name_of_a_selection(copied_digits, tmp_path_
 
 def test_read_only_folder_is_advised_of_index_path(copied_digits):
     """In /sys not even root may create files."""
-    with pytest.raises(PermissionError, match=r'write to another folder \(index="NAME.rmx"\)'):
+    with pytest.raises(PermissionError, match=r'write to another folder \(index="NAME.rmx", '):
         recmap.open(copied_digits, index="/sys/x.rmx")
 
 

@@ -673,5 +673,5 @@ def test_the_advice_about_a_file_in_place_of_an_index_fits_each_call(tmp_path):
     (tmp_path / "notes").write_text("notes")
     with recmap.Writer(tmp_path / "a.tfrecord") as writer:
         writer.write(b"a")
-    with pytest.raises(ValueError, match=r'another name \("NAME\.rmx"\)'):
+    with pytest.raises(ValueError, match=r'another name .*path="NAME\.rmx"\)'):
         recmap.index(tmp_path / "a.tfrecord", tmp_path / "notes")
