@@ -31,7 +31,9 @@ ADVICE = {
     "see `recmap info`, name the same with --id and --lift, or not": (
         "see `recmap info`, name the same with id= and lift=, or not"
     ),
-    "another name (-o NAME.rmx)": 'another name ("NAME.rmx")',
+    "another name (-o NAME.rmx)": (
+        'another name (index="NAME.rmx", of recmap.index path="NAME.rmx")'
+    ),
     "again with `recmap index --id id --lift label=3 --lift lang --count ids --count x:uint16 "
     "--on-bad-record skip --framing lines -o 'a b/c.rmx' 'a b/c@4.txt'`": (
         'again with `recmap.open("a b/c@4.txt", index="a b/c.rmx", id="id", '
