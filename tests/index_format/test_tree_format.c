@@ -308,7 +308,7 @@ static const struct break_case cases[] = {
      .value_of = lower_upper,
      .message = "the nodes of page 40 have 3970 bytes in a space of 3972"},
     {.name = "leaf_without_nodes", .change = empty_leaf, .message = "page 4 has only 0 nodes"},
-    {.name = "branch_of_one_node", .change = thin_branch, .message = "page 41 has only 1 nodes"},
+    {.name = "branch_of_one_node", .change = thin_branch, .message = "page 41 has only 1 node"},
     {.name = "node_offset_odd",
      .field = {ids_leaf, PAGE_NODES, 2, 0xfa1},
      .message = "node 0 of page 40 starts at 4001"},

@@ -2,11 +2,11 @@
  * seek points need. Two tricks make it stop.
  *
  * First, ISA-L stops after a block that is marked as the last one. To stop at the end of the
- * current block, `call_isal` sets that mark in ISA-L's state, inflates, and then takes back both
- * the mark and the state's conclusion that the stream ended.
+ * current block, `call` sets that mark in ISA-L's state, inflates, and then takes back both the
+ * mark and the state's conclusion that the stream ended.
  *
  * Second, once all output has been handed out, ISA-L resets its buffer of output and forgets at
- * which bit it stopped, and a seek point needs both. So while a block lasts, call_isal_to_point
+ * which bit it stopped, and a seek point needs both. So while a block lasts, call_towards_point
  * always leaves at least one byte in that buffer.
  *
  * Both tricks depend on the layout and meaning of `struct inflate_state`, which ISA-L does not
@@ -27,11 +27,10 @@
 
 enum {
     INPUT_SIZE = 256 << 10,
-    INPUT_LEAD = 16,         /* bytes before the input that ISA-L may give back */
-    PIECE_MAX = 1 << 30,     /* ISA-L counts input and output in 32 bits */
-    BULK = 512 << 10,        /* output per call, still in the cache for the checksum */
-    TRIED_SIZE = 64 << 10,   /* output that makes a candidate member credible */
-    TRIED_INPUT = 128 << 10, /* likewise input; at most INPUT_SIZE */
+    INPUT_LEAD = 16,       /* bytes before the input that ISA-L may give back */
+    PIECE_MAX = 1 << 30,   /* ISA-L counts input and output in 32 bits */
+    BULK = 512 << 10,      /* output per call, still in the cache for the checksum */
+    TRIED_SIZE = 64 << 10, /* output that makes a candidate member credible */
 };
 
 enum inflate_phase { PHASE_HEADER, PHASE_BODY, PHASE_TRAILER, PHASE_NEXT, PHASE_DONE };
@@ -113,17 +112,11 @@ struct inflater *inflater_copy(const struct inflater *inflater,
     return copy;
 }
 
-/* Moves the input position to byte `at` of the source. A search for members in damaged data moves
- * back and forth, so input that is still in the buffer is not read again. */
+/* Moves the input position to byte `at` of the source. */
 static void seek_input(struct inflater *inflater, uint64_t at) {
-    struct inflate_state *state = &inflater->state;
-    uint8_t *begin = inflater->input ? inflater->input + INPUT_LEAD : NULL;
-    uint8_t *end = begin && state->next_in ? state->next_in + state->avail_in : begin;
-    uint64_t following = inflater->taken - at; /* wraps if `at` is past the end */
-    bool is_buffered = end > begin && following <= (uint64_t)(end - begin);
-    if (!is_buffered) inflater->taken = at;
-    state->avail_in = is_buffered ? (uint32_t)following : 0;
-    state->next_in = is_buffered ? end - following : begin;
+    inflater->taken = at;
+    inflater->state.avail_in = 0;
+    inflater->state.next_in = inflater->input ? inflater->input + INPUT_LEAD : NULL;
 }
 
 static void begin_member(struct inflater *inflater) {
@@ -136,22 +129,18 @@ static void begin_member(struct inflater *inflater) {
     inflater->sum = inflater->kind == COMPRESSION_ZLIB;
 }
 
-static void restart(struct inflater *inflater, uint64_t at, uint64_t offset) {
-    seek_input(inflater, at);
-    uint8_t *next_in = inflater->state.next_in;
-    uint32_t avail_in = inflater->state.avail_in;
+static void start(struct inflater *inflater, uint64_t at, uint64_t offset) {
     isal_inflate_init(&inflater->state);
-    inflater->state.next_in = next_in;
-    inflater->state.avail_in = avail_in;
     inflater->fault = (struct inflate_fault){.error = RECMAP_ERROR_INIT};
     inflater->is_bad = inflater->is_unreadable = false;
     inflater->offset = offset;
     begin_member(inflater);
     inflater->member_at = at;
+    seek_input(inflater, at);
 }
 
 void inflater_start(struct inflater *inflater, uint64_t at, uint64_t offset) {
-    restart(inflater, at, offset);
+    start(inflater, at, offset);
     inflater->checks = true;
 }
 
@@ -162,38 +151,29 @@ static bool fail_source(struct inflater *inflater) {
     return false;
 }
 
-/* Adds input after the bytes that are not used yet, if the source has more. Returns false if it
- * cannot be read. */
-static bool add_input(struct inflater *inflater) {
-    struct inflate_state *state = &inflater->state;
-    const struct inflate_source *source = &inflater->source;
-    uint32_t unused = state->avail_in;
-    uint64_t left = inflater->taken < source->size ? source->size - inflater->taken : 0;
-    if (!left) return true;
-    if (source->bytes) {
-        left = min_u64(left, PIECE_MAX - unused);
-        state->next_in = (uint8_t *)source->bytes + (inflater->taken - unused);
-    } else {
-        if (source->read_end > inflater->taken)
-            left = min_u64(left, source->read_end - inflater->taken);
-        left = min_u64(left, INPUT_SIZE - unused);
-        uint8_t *begin = inflater->input + INPUT_LEAD;
-        /* ISA-L may step back from the new bytes into those that it used last. */
-        size_t lead = (size_t)min_u64(INPUT_LEAD, (uint64_t)(state->next_in - inflater->input));
-        memmove(begin - lead, state->next_in - lead, lead + unused);
-        state->next_in = begin;
-        if (source->read(source->context, begin + unused, (size_t)left, inflater->taken,
-                         &inflater->fault.error) != RECMAP_OK)
-            return fail_source(inflater);
-    }
-    state->avail_in += (uint32_t)left;
-    inflater->taken += left;
-    return true;
-}
-
 /* Refills the input if it is used up. Returns false if it cannot be read. */
 static bool refill(struct inflater *inflater) {
-    return inflater->state.avail_in || add_input(inflater);
+    uint64_t left =
+        inflater->taken < inflater->source.size ? inflater->source.size - inflater->taken : 0;
+    if (inflater->state.avail_in || !left) return true;
+    if (inflater->source.bytes) {
+        inflater->state.next_in = (uint8_t *)inflater->source.bytes + inflater->taken;
+        inflater->state.avail_in = (uint32_t)min_u64(left, PIECE_MAX);
+    } else {
+        uint64_t end = inflater->source.read_end;
+        if (end > inflater->taken) left = min_u64(left, end - inflater->taken);
+        size_t size = (size_t)min_u64(left, INPUT_SIZE);
+        uint8_t *begin = inflater->input + INPUT_LEAD;
+        /* ISA-L may step back from the new bytes into those that it used last. */
+        memmove(inflater->input, inflater->state.next_in - INPUT_LEAD, INPUT_LEAD);
+        inflater->state.next_in = begin;
+        if (inflater->source.read(inflater->source.context, begin, size, inflater->taken,
+                                  &inflater->fault.error) != RECMAP_OK)
+            return fail_source(inflater);
+        inflater->state.avail_in = (uint32_t)size;
+    }
+    inflater->taken += inflater->state.avail_in;
+    return true;
 }
 
 uint64_t inflater_offset(const struct inflater *inflater) {
@@ -207,13 +187,15 @@ uint64_t inflater_position(const struct inflater *inflater) {
 
 /* Returns how many of the next `wanted` bytes are available contiguously. Valid only between
  * members, when ISA-L holds no input of its own. */
-static uint32_t peek_input(struct inflater *inflater, uint32_t wanted) {
-    while (inflater->state.avail_in < wanted && inflater->taken < inflater->source.size)
-        if (!add_input(inflater)) break;
+static uint32_t have(struct inflater *inflater, uint32_t wanted) {
+    if (inflater->state.avail_in < wanted && inflater->taken < inflater->source.size) {
+        seek_input(inflater, inflater->taken - inflater->state.avail_in);
+        refill(inflater);
+    }
     return inflater->state.avail_in < wanted ? inflater->state.avail_in : wanted;
 }
 
-static void skip_input(struct inflater *inflater, uint32_t size) {
+static void skip(struct inflater *inflater, uint32_t size) {
     assert(size <= inflater->state.avail_in);
     inflater->state.next_in += size;
     inflater->state.avail_in -= size;
@@ -222,16 +204,16 @@ static void skip_input(struct inflater *inflater, uint32_t size) {
 bool inflater_start_at(struct inflater *inflater, const struct seek_point *point) {
     if (point->bit / 8 >= inflater->source.size || point->window_size > INFLATE_WINDOW_MAX)
         return false;
-    restart(inflater, point->bit / 8, point->offset);
+    start(inflater, point->bit / 8, point->offset);
     /* A point without a window is at the start of its member, so the checksum covers all that
      * follows. */
     inflater->checks = !point->window_size;
     inflater->phase = PHASE_BODY;
     unsigned odd = point->bit % 8;
-    if (odd && peek_input(inflater, 1)) {
+    if (odd && have(inflater, 1)) {
         inflater->state.read_in = *inflater->state.next_in >> odd;
         inflater->state.read_in_length = 8 - (int32_t)odd;
-        skip_input(inflater, 1);
+        skip(inflater, 1);
     }
     if (point->window_size)
         isal_inflate_set_dict(&inflater->state, (uint8_t *)point->window, point->window_size);
@@ -380,7 +362,7 @@ static void forget_beyond(struct inflate_state *state) {
  * the last one for the duration of the call, and if it ended, the state is set back to "a block
  * header follows". A stream has ended early if a call with no input left changed nothing: no
  * output, no change of the block's state, and room to make progress. */
-static size_t call_isal(struct inflater *inflater, uint8_t *out, size_t room, bool stops) {
+static size_t call(struct inflater *inflater, uint8_t *out, size_t room, bool stops) {
     struct inflate_state *state = &inflater->state;
     bool marks = stops &&
                  (state->block_state == ISAL_BLOCK_CODED || state->block_state == ISAL_BLOCK_TYPE0);
@@ -420,46 +402,46 @@ static size_t call_isal(struct inflater *inflater, uint8_t *out, size_t room, bo
  * the caller. Otherwise inflate into ISA-L's buffer only, with no room at the caller. If nothing is
  * pending, ISA-L would reset the buffer at this call; pretending that one byte is pending prevents
  * that. If even this makes no progress, the block needs room at the caller. */
-static size_t call_isal_to_point(struct inflater *inflater, uint8_t *out, size_t room) {
+static size_t call_towards_point(struct inflater *inflater, uint8_t *out, size_t room) {
     struct inflate_state *state = &inflater->state;
     enum { FULL = 2 * INFLATE_WINDOW_MAX };
     if (state->tmp_out_valid >= FULL && pending(inflater) > 1) {
         size_t held = pending(inflater) - 1;
-        return call_isal(inflater, out, room < held ? room : held, true);
+        return call(inflater, out, room < held ? room : held, true);
     }
     if (state->tmp_out_valid == 0 || state->tmp_out_valid >= FULL)
-        return call_isal(inflater, out, room, false);
+        return call(inflater, out, room, false);
     bool holds = !pending(inflater);
     int32_t valid = state->tmp_out_valid;
     uint64_t at = inflater->taken - state->avail_in;
     enum isal_block_state before = state->block_state;
     if (holds) state->tmp_out_processed--;
-    call_isal(inflater, out, 0, true);
+    call(inflater, out, 0, true);
     if (holds) state->tmp_out_processed++;
     bool is_stuck = state->tmp_out_valid == valid && inflater->taken - state->avail_in == at &&
                     state->block_state == before;
-    return is_stuck && !inflater->is_bad ? call_isal(inflater, out, room, false) : 0;
+    return is_stuck && !inflater->is_bad ? call(inflater, out, room, false) : 0;
 }
 
 /* Compares the member's checksum (and for GZIP its size) with the trailer. On a mismatch the
  * trailer is still consumed, so that the caller can continue with the next member. */
 static void read_trailer(struct inflater *inflater, bool *is_wrong) {
     uint32_t size = inflater->kind == COMPRESSION_GZIP ? 8 : 4;
-    if (peek_input(inflater, size) < size) {
+    if (have(inflater, size) < size) {
         if (!inflater->is_bad) set_bad(inflater, inflater->source.size, ends_inside);
         return;
     }
-    const uint8_t *trailer = inflater->state.next_in;
+    const uint8_t *start = inflater->state.next_in;
     if (inflater->checks && inflater->kind == COMPRESSION_GZIP)
-        *is_wrong = load32(trailer) != inflater->sum ||
-                    load32(trailer + 4) != (uint32_t)inflater->member_size;
-    else if (inflater->checks) *is_wrong = __builtin_bswap32(load32(trailer)) != inflater->sum;
+        *is_wrong = load32(start) != inflater->sum ||
+                    load32(start + 4) != (uint32_t)inflater->member_size;
+    else if (inflater->checks) *is_wrong = __builtin_bswap32(load32(start)) != inflater->sum;
     if (!*is_wrong) inflater->unverified_from = inflater->offset;
     if (*is_wrong) {
         inflater->fault.at = inflater_position(inflater);
         inflater->fault.reason = "its checksum is wrong";
     }
-    skip_input(inflater, size);
+    skip(inflater, size);
     inflater->phase = PHASE_NEXT;
 }
 
@@ -468,15 +450,15 @@ static void read_trailer(struct inflater *inflater, bool *is_wrong) {
 static void read_padding_or_member(struct inflater *inflater) {
     enum { MAGIC = 4 };
     uint64_t at = inflater_position(inflater);
-    if (peek_input(inflater, MAGIC) &&
-        compression_begins(inflater->kind, inflater->state.next_in, peek_input(inflater, MAGIC))) {
+    if (have(inflater, MAGIC) &&
+        compression_begins(inflater->kind, inflater->state.next_in, have(inflater, MAGIC))) {
         begin_member(inflater);
         inflater->member_at = at;
         return;
     }
-    while (peek_input(inflater, 1) && !*inflater->state.next_in) skip_input(inflater, 1);
+    while (have(inflater, 1) && !*inflater->state.next_in) skip(inflater, 1);
     if (inflater->is_bad) return;
-    if (peek_input(inflater, 1)) set_bad(inflater, at, "other bytes follow the compressed stream");
+    if (have(inflater, 1)) set_bad(inflater, at, "other bytes follow the compressed stream");
     else inflater->phase = PHASE_DONE;
 }
 
@@ -507,8 +489,8 @@ enum inflate_verdict inflater_read(size_t *size, struct inflater *inflater, uint
         } else if (count == room) {
             break;
         } else {
-            count += wants_point ? call_isal_to_point(inflater, out + count, room - count)
-                                 : call_isal(inflater, out + count, room - count, false);
+            count += wants_point ? call_towards_point(inflater, out + count, room - count)
+                                 : call(inflater, out + count, room - count, false);
         }
     }
     *size = count;
@@ -527,44 +509,34 @@ uint64_t inflater_unverified_from(const struct inflater *inflater) {
     return inflater->unverified_from;
 }
 
-/* Returns true if the input starts with a member that inflates for TRIED_SIZE bytes, for all of
- * TRIED_INPUT, or to its valid end. Another inflater tries it, so that the search keeps its input.
- */
-static bool is_at_member(struct inflater *inflater) {
-    uint32_t size = peek_input(inflater, TRIED_INPUT);
-    struct inflate_source input = {.bytes = inflater->state.next_in, .size = size};
-    bool has_all = inflater_position(inflater) + size == inflater->source.size;
-    struct inflater *trial = inflater_create(COMPRESSION_GZIP, &input);
+/* Returns whether a member at byte `at` inflates for TRIED_SIZE bytes, or to its valid end. */
+static bool is_member(struct inflater *inflater, uint64_t at) {
     uint8_t *out = malloc(TRIED_SIZE);
-    bool is_member = false;
-    if (trial && out) {
-        size_t out_size;
-        enum inflate_verdict verdict = inflater_read(&out_size, trial, out, TRIED_SIZE, false);
-        bool ran_out = trial->fault.reason == ends_inside && !has_all &&
-                       trial->phase > PHASE_HEADER;
-        is_member = verdict == INFLATE_OK || verdict == INFLATE_END ||
-                    (verdict == INFLATE_BAD && (ran_out || trial->phase >= PHASE_NEXT));
-    }
+    if (!out) return false;
+    size_t size;
+    inflater_start(inflater, at, 0);
+    enum inflate_verdict verdict = inflater_read(&size, inflater, out, TRIED_SIZE, false);
     free(out);
-    inflater_destroy(trial);
-    return is_member;
+    return verdict == INFLATE_OK || verdict == INFLATE_END ||
+           (verdict == INFLATE_BAD && inflater->phase >= PHASE_NEXT);
 }
 
 /* Each occurrence of GZIP's first magic byte is a candidate. A header alone occurs by chance too
- * often, so is_at_member inflates the start of each plausible one. */
+ * often, so is_member inflates the start of each plausible one. */
 uint64_t inflater_find_member(struct inflater *inflater, uint64_t from) {
-    enum { MAGIC = 4 };
-    struct inflate_state *state = &inflater->state;
     if (inflater->kind != COMPRESSION_GZIP) return UINT64_MAX;
-    restart(inflater, from, 0);
-    while (peek_input(inflater, MAGIC) == MAGIC) {
-        uint32_t searched = state->avail_in - (MAGIC - 1);
-        const uint8_t *magic = memchr(state->next_in, 0x1f, searched);
-        skip_input(inflater, magic ? (uint32_t)(magic - state->next_in) : searched);
-        if (!magic) continue;
-        if (compression_begins(COMPRESSION_GZIP, state->next_in, MAGIC) && is_at_member(inflater))
-            return inflater_position(inflater);
-        skip_input(inflater, 1);
+    start(inflater, from, 0);
+    for (uint64_t at = from; have(inflater, 4) == 4;) {
+        const uint8_t *magic = memchr(inflater->state.next_in, 0x1f, inflater->state.avail_in);
+        uint32_t before = magic ? (uint32_t)(magic - inflater->state.next_in)
+                                : inflater->state.avail_in;
+        at += before;
+        skip(inflater, before);
+        if (!magic || have(inflater, 4) < 4) continue;
+        if (compression_begins(inflater->kind, inflater->state.next_in, 4) &&
+            is_member(inflater, at))
+            return at;
+        start(inflater, ++at, 0);
     }
     return UINT64_MAX;
 }

@@ -365,69 +365,6 @@ static void test_the_next_real_member_is_found(void **state) {
     }
 }
 
-/* Reads a stream and counts the bytes. */
-struct counted_source {
-    const struct buffer *stream;
-    uint64_t read_size;
-};
-
-static recmap_status read_counted(void *context, void *data, size_t size, uint64_t offset,
-                                  recmap_error *error) {
-    struct counted_source *counted = context;
-    (void)error;
-    assert_true(offset <= counted->stream->size && size <= counted->stream->size - offset);
-    memcpy(data, counted->stream->data + offset, size);
-    counted->read_size += size;
-    return RECMAP_OK;
-}
-
-/* The number of bytes read by a search for members, each of which is too damaged to continue. */
-static uint64_t count_search(const struct buffer *stream, size_t *member_count) {
-    struct counted_source counted = {stream, 0};
-    struct inflate_source source = {
-        .size = stream->size, .read = read_counted, .context = &counted};
-    struct inflater *in = inflater_create(COMPRESSION_GZIP, &source);
-    uint8_t out[64];
-    size_t size;
-    *member_count = 0;
-    for (uint64_t at = 0; (at = inflater_find_member(in, at)) != UINT64_MAX; at++) {
-        inflater_start(in, at, 0);
-        inflater_read(&size, in, out, sizeof out, false);
-        ++*member_count;
-    }
-    inflater_destroy(in);
-    return counted.read_size;
-}
-
-/* Signatures, headers without a member, and members are each followed by a further search, which
- * may not read again what was read. */
-static void test_a_search_reads_each_byte_once(void **state) {
-    (void)state;
-    enum { PIECES = 30000 };
-    struct buffer content = BUFFER_INIT, member = BUFFER_INIT;
-    size_t member_count;
-    for (int i = 0; i < 20; i++) buffer_add_byte(&content, (uint8_t)i);
-    add_stream(&member, COMPRESSION_GZIP, &content, 6);
-    const struct {
-        const void *bytes;
-        size_t size, members;
-    } pieces[] = {{"\x1f............................", 30, 0},
-                  {"\x1f\x8b\x08\0......\xff\xff.................", 30, 0},
-                  {member.data, member.size, PIECES}};
-    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
-        struct buffer stream = BUFFER_INIT;
-        for (int n = 0; n < PIECES; n++) {
-            buffer_add(&stream, pieces[i].bytes, pieces[i].size);
-            buffer_add_byte(&stream, 0xff);
-        }
-        assert_int_equal(count_search(&stream, &member_count), stream.size);
-        assert_int_equal(member_count, pieces[i].members);
-        buffer_deinit(&stream);
-    }
-    buffer_deinit(&member);
-    buffer_deinit(&content);
-}
-
 /* What a stream inflates to from some bit on, by an inflater in memory that was filled before. */
 static void inflate_from_bit(struct buffer *out, const struct buffer *stream, uint64_t bit,
                              int fill) {
@@ -536,7 +473,6 @@ int main(void) {
         cmocka_unit_test(test_inflating_can_start_at_each_point),
         cmocka_unit_test(test_points_of_flushes),
         cmocka_unit_test(test_the_next_real_member_is_found),
-        cmocka_unit_test(test_a_search_reads_each_byte_once),
         cmocka_unit_test(test_no_heap_bytes_are_returned),
         cmocka_unit_test(test_a_copied_decoder_continues_alone),
     };
