@@ -60,6 +60,15 @@ class Renamed(CliTest):
         notes = [NOTE.format("--on", "--by"), NOTE.format("--missing", "--missing-values")]
         self.assertEqual(self.noted(*words)[1], notes)
 
+    def test_both_names_of_an_option_are_refused(self):
+        for words in (["--world", "2", "--world-size", "4"], ["--world-size=4", "--world=2"]):
+            self.check_wrong(
+                "order",
+                "a.rmx",
+                *("--rank", "0", *words),
+                what="--world is the old name of --world-size: give --world-size only",
+            )
+
     def test_after_two_dashes_words_are_operands(self):
         done = self.run_recmap("index", "--", "--on-corrupt")
         self.assertNotIn("old name", done.err.decode())

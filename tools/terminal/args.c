@@ -201,7 +201,8 @@ static int check_option(struct args *args, int option) {
  * only fill args->dataset_options, so their order does not matter. */
 int args_next(struct args *args) {
     if (args->argc == 2 && !strcmp(args->argv[1], "--list-options")) return list_options(args);
-    if (!args->is_begun) renamed_options(args->argc, args->argv, args->table);
+    int exit_status = args->is_begun ? 0 : renamed_options(args);
+    if (exit_status) return stop(args, exit_status);
     args->is_begun = true;
     for (;;) {
         int option = getopt_long(args->argc, args->argv, args->letters, args->table, NULL);
@@ -217,11 +218,15 @@ int args_next(struct args *args) {
         case '?': return stop(args, option_error(args));
         default: break;
         }
-        int exit_status = check_option(args, option);
+        exit_status = check_option(args, option);
         if (!exit_status && option < OPTION_SHARED) return option;
         if (!exit_status) exit_status = set_shared(args, option);
         if (exit_status) return stop(args, exit_status);
     }
+}
+
+bool args_is_negative(const char *text) {
+    return *text == '-' && text[1] && !text[1 + strspn(text + 1, "0123456789")];
 }
 
 /* Does not use strtoull, which accepts leading spaces, signs and, with a locale, group separators.

@@ -52,6 +52,9 @@ int args_next(struct args *args);
 int args_usage_error(const struct args *args, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Returns true for a minus sign and digits. */
+bool args_is_negative(const char *text);
+
 /* Parses a whole number up to `limit`. Prints an error that calls it `name`, and returns false,
  * if `text` is not one. */
 bool args_number(const struct args *args, const char *name, const char *text, uint64_t limit,

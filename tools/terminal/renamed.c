@@ -32,12 +32,18 @@ static const struct renamed *find_option(const char *name, size_t size) {
     return NULL;
 }
 
+/* Returns NULL if the word is not an old name of an option of the table. */
+static const struct renamed *find_renamed(const char *word, const struct option *table) {
+    if (strncmp(word, "--", 2) != 0) return NULL;
+    const struct renamed *found = find_option(word + 2, strcspn(word + 2, "="));
+    bool is_old = found && !has_option(table, found->old) && has_option(table, found->now);
+    return is_old ? found : NULL;
+}
+
 /* The new word is never freed: it lives as long as the words of the command line. */
-static void rename_word(char **word, const struct option *table) {
+static void rename_word(char **word, const struct renamed *found) {
     const char *name = *word + 2;
     size_t size = strcspn(name, "=");
-    const struct renamed *found = find_option(name, size);
-    if (!found || has_option(table, found->old) || !has_option(table, found->now)) return;
     message("--%s is now --%s; the old name works until recmap 2.0", found->old, found->now);
     size_t capacity = strlen(found->now) + strlen(name + size) + 3;
     char *renamed = malloc(capacity);
@@ -46,9 +52,32 @@ static void rename_word(char **word, const struct option *table) {
     *word = renamed;
 }
 
-void renamed_options(int argc, char **argv, const struct option *table) {
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-        if (!strncmp(argv[i], "--", 2)) rename_word(&argv[i], table);
+static bool is_given(char *const *words, int count, const char *name) {
+    size_t size = strlen(name);
+    for (int i = 0; i < count; i++) {
+        const char *word = words[i];
+        if (!strncmp(word, "--", 2) && strcspn(word + 2, "=") == size &&
+            !memcmp(word + 2, name, size))
+            return true;
+    }
+    return false;
+}
+
+int renamed_options(const struct args *args) {
+    char **words = args->argv + 1;
+    int count = 0;
+    while (count < args->argc - 1 && strcmp(words[count], "--") != 0) count++;
+    for (int i = 0; i < count; i++) {
+        const struct renamed *found = find_renamed(words[i], args->table);
+        if (found && is_given(words, count, found->now))
+            return args_usage_error(args, "--%s is the old name of --%s: give --%s only",
+                                    found->old, found->now, found->now);
+    }
+    for (int i = 0; i < count; i++) {
+        const struct renamed *found = find_renamed(words[i], args->table);
+        if (found) rename_word(&words[i], found);
+    }
+    return 0;
 }
 
 const char *renamed_value(const char *value) {
