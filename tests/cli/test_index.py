@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import shutil
 import signal
 import struct
 import subprocess
@@ -274,6 +275,13 @@ class Naming(CliTest):
             status=2,
             err="recmap: x*: no file matches\n" + CHECK_PATH.replace("path;", "pattern;"),
         )
+        os.mkdir(self.path("x[1]"))
+        self.write("x[1]/a.tfrecord", tfrecord([b"1"]))
+        result = self.run_recmap("index", "x[1]/*.tfrecord")
+        self.assertIn(b"; write [[] for a [ that is part of a name\n", result.err)
+        self.index("x[[]1]/*.tfrecord", "-o", "x.rmx")
+        os.remove(self.path("x.rmx"))
+        shutil.rmtree(self.path("x[1]"))
         self.check(
             "index",
             "@list",

@@ -421,7 +421,7 @@ class WrongOrders(CliTest):
         )
         for name in ("seed", "epoch", "from", "count", "rank", "world-size", "batch-size"):
             self.check_both(
-                "--shuffle", f"--{name}=-1", what=f"--{name} must be a whole number, not '-1'"
+                "--shuffle", f"--{name}=-1", what=f"--{name} must not be negative, but is -1"
             )
             self.check_both(f"--{name}", what=f"option '--{name}' needs an argument")
         self.check_wrong(

@@ -422,7 +422,7 @@ class WrongUsage(CliTest):
 
     def test_malformed_numbers_are_refused(self):
         self.check_wrong("get", "a.rmx", "", what="NUMBER must be a whole number, not ''")
-        for text in ("x", "1x", " 1", "+1", "1.0", "0x1", "1,000", "-1"):
+        for text in ("x", "1x", " 1", "+1", "1.0", "0x1", "1,000", "-", "--1"):
             self.check(
                 "get",
                 "a.rmx",
@@ -469,7 +469,18 @@ class WrongUsage(CliTest):
             "get", "a.rmx", "3:1", what="FIRST:END must not end before it starts, as 3:1 does"
         )
         self.check_wrong(
-            "cat", "a.rmx", "--count", "-1", what="--count must be a whole number, not '-1'"
+            "cat", "a.rmx", "--count", "-1", what="--count must not be negative, but is -1"
+        )
+        self.check(
+            "get",
+            "a.rmx",
+            "--",
+            "-12",
+            status=2,
+            err=(
+                "recmap: get: NUMBER must not be negative, but is -12\n"
+                "  if it is an id, add `--by id`; try 'recmap get --help'\n"
+            ),
         )
         self.check_wrong(
             "schema",

@@ -43,7 +43,9 @@ static bool refuse_word(const struct args *args, const char *text) {
                                : "if it is an id, add `--by id`",
              args->command->name);
     message_error(RECMAP_INVALID, args->command->name, advice,
-                  "NUMBER must be a whole number, not '%s'", text);
+                  args_is_negative(text) ? "NUMBER must not be negative, but is %s"
+                                         : "NUMBER must be a whole number, not '%s'",
+                  text);
     return false;
 }
 

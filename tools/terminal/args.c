@@ -242,6 +242,10 @@ bool args_number(const struct args *args, const char *name, const char *text, ui
         if (value > (UINT64_MAX - digit) / 10) too_large = true;
         value = value * 10 + digit;
     }
+    if (args_is_negative(text)) {
+        args_usage_error(args, "%s must not be negative, but is %s", name, text);
+        return false;
+    }
     if (*c || c == text) {
         args_usage_error(args, "%s must be a whole number, not '%s'", name, text);
         return false;

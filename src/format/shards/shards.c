@@ -293,7 +293,8 @@ static recmap_status add_matches(struct path_list *list, const char *pattern,
     RETURN_IF_FAILED(path_list_sort(list, first, compare_paths, error));
     RETURN_IF_FAILED(sift_matches(list, first, pattern, &sift, error));
     RETURN_IF_FAILED(path_list_sort(left_out, first_left_out, compare_paths, error));
-    snprintf(advice, sizeof advice, "check the pattern; %s", start_of_names(expansion->depth));
+    snprintf(advice, sizeof advice, "check the pattern; %s%s", start_of_names(expansion->depth),
+             strchr(pattern, '[') ? "; write [[] for a [ that is part of a name" : "");
     if (list->count == first)
         return fail_no_matches(pattern, "no file matches", advice,
                                path_from(left_out, first_left_out), error);
