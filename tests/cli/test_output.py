@@ -1,6 +1,7 @@
 """cat and get: the formats of their output, and the files that they write."""
 
 import base64
+import gzip
 import json
 import os
 import resource
@@ -15,6 +16,7 @@ from support import (
     IS_SANITIZED,
     CliTest,
     example,
+    frame,
     signals_as_usual,
     tfrecord,
 )
@@ -214,6 +216,7 @@ class OutputFiles(CliTest):
                 self.check(*words, "--format", form, "-o", "out")
                 self.assertEqual(self.read("out"), expected)
                 self.assertEqual(self.files(), ["a", "a.rmx", "out"])
+                os.remove(self.path("out"))
 
     def test_new_files_have_the_usual_rights(self):
         self.check("cat", "a.rmx", "-o", "new", umask=0o027)
@@ -307,7 +310,34 @@ class OutputFiles(CliTest):
             err = f"recmap: {name}: {what}{advice}"
             self.check("get", index, "0", *options, "-o", name, status=2, err=err)
         self.check("cat", "a.rmx", "-o", "other")
-        self.check("cat", "far/a.rmx", "-o", "in/c")
+
+    def test_other_files_of_records_are_not_replaced(self):
+        files = {
+            "part-00000": tfrecord([b"x", b""]),
+            "b.tfrecord": tfrecord([b"x"])[:-1],
+            "b.tfrecord.gz": gzip.compress(tfrecord([b"x"])),
+        }
+        for name, data in files.items():
+            self.write(name, data)
+            for words in (
+                ["cat", "a.rmx", "--format", "tfrecord"],
+                ["cat", "a.rmx", "--format", "json"],
+                ["get", "a.rmx", "0"],
+                ["sample", "a.rmx", "1", "--format", "number"],
+                ["report", "a.rmx"],
+            ):
+                result = self.run_recmap(*words, "-o", name)
+                self.assertEqual(result.status, 2, words)
+                self.assertEqual(self.read(name), data)
+                self.assertIn(b": exists already and has records\n", result.err)
+
+    def test_files_without_records_are_replaced(self):
+        empty = "empty.tfrecord"
+        short = frame(b"x")[:11]
+        for name, data in ((empty, b""), ("short", short), ("long", b"\xff" * 40)):
+            self.write(name, data)
+            self.check("cat", "a.rmx", "--format", "tfrecord", "-o", name)
+            self.assertEqual(self.read(name), self.read("a"))
 
     def test_a_killed_run_is_cleaned_up_by_the_next(self):
         self.write("big", tfrecord([b"x" * 8000]) * 20000)

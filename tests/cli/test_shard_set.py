@@ -220,9 +220,21 @@ class ShardSets(CliTest):
             "-o",
             "b.tfrecord",
             status=2,
+            err=(
+                "recmap: b.tfrecord: exists already and has records\n"
+                "  remove it, or name another file with -o\n"
+            ),
+        )
+        os.remove(self.path("b.tfrecord"))
+        self.check(
+            "cat",
+            "a.rmx",
+            "-o",
+            "b.tfrecord",
+            status=2,
             err="recmap: b.rmx: exists already\n  remove it, or name another set with -o\n",
         )
-        # With --format, only the file is written, and replaced.
+        # With --format, only the file is written.
         self.check("cat", "a.rmx", "--count=1", "--format", "tfrecord", "-o", "b.tfrecord")
         self.assertEqual(self.records_of("b.tfrecord"), [[b"a"]])
         self.check("cat", "a.rmx", "--count=2", "--format", "raw", "-o", "raw.tfrecord")

@@ -14,6 +14,7 @@
 
 #include "output/partial.h"
 #include "output/preview.h"
+#include "output/record_file.h"
 #include "output/same_file.h"
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
@@ -103,6 +104,9 @@ int output_check(const char *path, const char *index_path, const recmap_dataset 
             return message_error(RECMAP_INVALID, path, other_output,
                                  "is one of the shards and would be overwritten");
     }
+    if (record_file_exists(path))
+        return message_error(RECMAP_INVALID, path, "remove it, or name another file with -o",
+                             "exists already and has records");
     return 0;
 }
 

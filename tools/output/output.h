@@ -35,8 +35,8 @@ struct output {
     recmap_text text;
 };
 
-/* Checks that `path` (NULL: stdout) is neither the index nor one of its shards. Returns 0, or the
- * exit status after printing the error. */
+/* Checks that `path` (NULL: stdout) is neither the index, nor one of its shards, nor another file
+ * of records. Returns 0, or the exit status after printing the error. */
 int output_check(const char *path, const char *index_path, const recmap_dataset *dataset);
 
 /* Checks that `path` (NULL: stdout) is not the file `input`, whose role `role` names. A terminal or
