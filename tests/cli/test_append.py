@@ -51,6 +51,40 @@ class Appending(CliTest):
         self.index("-o", "z.rmx", "s-0")
         self.index("--append", "-o", "z.rmx", "s-2")
 
+    def test_shards_that_the_index_has_under_another_path_are_refused(self):
+        """A copy of a set, a set that moved, and the merge of the indexes of both."""
+        for name, payloads in (("a-0", ["a"]), ("a-1", ["bc", "d"]), ("empty", [])):
+            self.write(f"old/{name}", shard(*payloads))
+        self.index("-o", "x.rmx", "old")
+        before = self.read("x.rmx")
+        shutil.copytree(self.path("old"), self.path("flat"))
+        advice = (
+            "\n  if the shards were moved, open their index with `--shards FOLDER`, or build it "
+            "again; `--sets all` joins copies\n"
+        )
+        message = f"the index has this shard already, as {self.folder}/old/a-0" + advice
+        append = ["index", "--append", "-o", "x.rmx", "flat"]
+        self.check(*append, status=2, err=f"recmap: flat/a-0: {message}")
+        self.index("-o", "y.rmx", "flat")
+        result = self.run_recmap("merge", "-o", "m.rmx", "x.rmx", "y.rmx")
+        self.assertEqual(result.status, 2)
+        self.assertIn(message.encode(), result.err)
+        shutil.move(self.path("old"), self.path("away"))
+        self.check(*append, status=2, err=f"recmap: flat/a-0: {message}")
+        self.assertEqual(self.read("x.rmx"), before)
+        self.index("--append", "--sets", "all", "-o", "x.rmx", "flat")
+        self.assertEqual(self.read("x.rmx").count(b"a-1"), 2)
+
+    def test_shards_of_equal_names_and_sizes_are_appended(self):
+        """Files of two days may have equal names, sizes and times, and be empty."""
+        for day, payload in (("1", "a"), ("2", "b")):
+            self.write(f"{day}/s-0", shard(payload))
+            self.write(f"{day}/s-1", b"")
+            os.utime(self.path(day, "s-0"), (1, 1))
+        self.index("-o", "x.rmx", "1")
+        self.index("--append", "-o", "x.rmx", "2")
+        self.assertEqual(self.payloads("x.rmx"), [b"a", b"b"])
+
     def test_a_shard_that_grew(self):
         """New records are numbered after all others, and may be in the middle of the shards."""
         self.index("-o", "x.rmx", "--id", "id", "s-0", "s-1")

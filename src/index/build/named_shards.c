@@ -6,6 +6,7 @@
 #include "base/core/error.h"
 #include "base/core/interrupt.h"
 #include "base/core/sort.h"
+#include "base/os/file.h"
 #include "format/shards/set_choice.h"
 #include "index/build/replay.h"
 #include "index/tables/grown.h"
@@ -14,10 +15,11 @@
 enum { NAME_WORK = 256 /* for the interrupt, in bytes: copying a name */ };
 
 struct named_shard {
-    char *path;           /* absolute, or a URL */
-    size_t sequence;      /* among the shards of all parts, in their order */
-    size_t part;          /* its index */
-    uint32_t shard_index; /* in the part's index */
+    char *path;                      /* absolute, or a URL */
+    size_t sequence;                 /* among the shards of all parts, in their order */
+    size_t part;                     /* its index */
+    uint32_t shard_index;            /* in the part's index */
+    const struct shard_entry *entry; /* in the part's index; NULL if the part is a shard */
 };
 
 static const struct index_shard *last_shard(const struct build_part *part) {
@@ -56,10 +58,11 @@ static recmap_status add_names(struct named_shard *names, size_t *count,
                                recmap_error *error) {
     const struct build_part *part = &parts[part_index];
     for (size_t i = 0; i < shard_count_of(part); i++) {
-        char *path = part->index ? replay_shard_path(&index_shards(part->index)[i], part->resolved)
-                                 : strdup(part->resolved);
+        const struct index_shard *shard = part->index ? &index_shards(part->index)[i] : NULL;
+        char *path = shard ? replay_shard_path(shard, part->resolved) : strdup(part->resolved);
         if (!path) return fail_memory(error);
-        names[*count] = (struct named_shard){path, *count, part_index, (uint32_t)i};
+        names[*count] = (struct named_shard){path, *count, part_index, (uint32_t)i,
+                                             shard ? &shard->entry : NULL};
         ++*count;
         RETURN_IF_FAILED(interrupt_check(thread_interrupt(), NAME_WORK, error));
     }
@@ -185,6 +188,82 @@ static bool is_new(const struct build_part *part) {
     return !part->index && !part->grown;
 }
 
+/* By the names of files, and these by the identities of the shards that an index has. */
+static int compare_contents(const void *a, const void *b) {
+    const struct named_shard *left = *(struct named_shard *const *)a;
+    const struct named_shard *right = *(struct named_shard *const *)b;
+    int order = strcmp(path_name(left->path), path_name(right->path));
+    if (!order) order = !left->entry - !right->entry;
+    if (!order && left->entry)
+        order = memcmp(left->entry->identity.hash, right->entry->identity.hash, IDENTITY_HASH_SIZE);
+    return order ? order : (left->sequence > right->sequence) - (left->sequence < right->sequence);
+}
+
+static bool have_same_contents(const struct named_shard *a, const struct named_shard *b) {
+    return a->entry->record_count && a->entry->file_size == b->entry->file_size &&
+           !memcmp(a->entry->identity.hash, b->entry->identity.hash, IDENTITY_HASH_SIZE);
+}
+
+static recmap_status fail_moved(const struct named_shard *indexed, const char *path,
+                                recmap_error *error) {
+    fail(error, RECMAP_INVALID, "the index has this shard already, as %.800s", indexed->path);
+    fail_file(error, path);
+    fail_advise(error, "if the shards were moved, open their index with `--shards FOLDER`, or "
+                       "build it again; `--sets all` joins copies");
+    return RECMAP_INVALID;
+}
+
+/* Compares a new shard with the shards of indexes whose files have the same name. */
+static recmap_status check_new(const struct build_part *parts, const struct named_shard *shard,
+                               struct named_shard *const *indexed, size_t count,
+                               recmap_storage *storage, recmap_error *error) {
+    struct source *source = NULL;
+    bool is_same = false;
+    recmap_status status =
+        shard_source_open(&source, parts[shard->part].resolved, storage, NULL, error);
+    for (size_t i = 0; status == RECMAP_OK && i < count && !is_same; i++) {
+        status = index_compare_contents(&is_same, parts[indexed[i]->part].index,
+                                        indexed[i]->shard_index, source, error);
+        if (is_same) status = fail_moved(indexed[i], shard->path, error);
+    }
+    source_close(source);
+    return status;
+}
+
+/* Within a file name, shards of indexes precede new ones. An index may have a shard twice. */
+static recmap_status check_sorted(const struct build_part *parts, struct named_shard **sorted,
+                                  size_t count, recmap_storage *storage, recmap_error *error) {
+    RETURN_IF_FAILED(sort_items(sorted, count, sizeof *sorted, compare_contents, error));
+    for (size_t i = 1, first = 0, indexed_count = sorted[0]->entry != NULL; i < count; i++) {
+        const struct named_shard *previous = sorted[i - 1], *shard = sorted[i];
+        bool is_other_name = strcmp(path_name(previous->path), path_name(shard->path)) != 0;
+        if (is_other_name) {
+            first = i;
+            indexed_count = 0;
+        }
+        indexed_count += shard->entry != NULL;
+        if (shard->entry && !is_other_name && previous->part != shard->part &&
+            have_same_contents(previous, shard))
+            return fail_moved(previous, shard->path, error);
+        if (indexed_count && is_new(&parts[shard->part]))
+            RETURN_IF_FAILED(
+                check_new(parts, shard, sorted + first, indexed_count, storage, error));
+    }
+    return RECMAP_OK;
+}
+
+/* Rejects shards of which an index has copies in another folder, as it does after all shards were
+ * moved. */
+static recmap_status check_moved(const struct build_part *parts, struct named_shard *names,
+                                 size_t count, recmap_storage *storage, recmap_error *error) {
+    struct named_shard **sorted = malloc((count + 1) * sizeof *sorted);
+    if (!sorted) return fail_memory(error);
+    for (size_t i = 0; i < count; i++) sorted[i] = &names[i];
+    recmap_status status = check_sorted(parts, sorted, count, storage, error);
+    free(sorted);
+    return status;
+}
+
 static recmap_status check_all_grown(struct build_part *parts, size_t count,
                                      recmap_storage *storage, recmap_error *error) {
     size_t new_count = 0;
@@ -208,6 +287,8 @@ recmap_status named_shards_match(uint64_t *file_count, struct build_part *parts,
         status = match_names(file_count, parts, count, names, name_count, error);
     if (status == RECMAP_OK && sets == RECMAP_SETS_ERROR)
         status = check_copies(parts, names, name_count, error);
+    if (status == RECMAP_OK && sets == RECMAP_SETS_ERROR)
+        status = check_moved(parts, names, name_count, storage, error);
     for (size_t i = 0; i < name_count; i++) free(names[i].path);
     free(names);
     return status == RECMAP_OK ? check_all_grown(parts, count, storage, error) : status;

@@ -22,9 +22,10 @@ struct build_part {
 };
 
 /* Sets `grown` and `is_complete` of the shards that are in an index, after checking that they are
- * the same or only grew. Errors: INVALID if a shard is named twice, or a part has a copy of another
- * part's set and `sets` does not join them; STALE if a shard of an index
- * changed otherwise; IO; CANCELLED. `file_count` is the number of different shards. */
+ * the same or only grew. Errors: INVALID if a shard is named twice, or `sets` does not join copies
+ * and a part has a copy of another part's set, or an index has a shard under another path; STALE if
+ * a shard of an index changed otherwise; IO; CANCELLED. `file_count` is the number of different
+ * shards. */
 recmap_status named_shards_match(uint64_t *file_count, struct build_part *parts, size_t count,
                                  recmap_sets sets, recmap_storage *storage, recmap_error *error);
 

@@ -147,6 +147,19 @@ recmap_status index_check_same(struct index_file *index, uint32_t shard_index,
     return check_samples(index, shard, source, error);
 }
 
+recmap_status index_compare_contents(bool *is_same, struct index_file *index, uint32_t shard_index,
+                                     struct source *source, recmap_error *error) {
+    const struct index_shard *shard = &index_shards(index)[shard_index];
+    recmap_error difference = RECMAP_ERROR_INIT;
+    *is_same = false;
+    if (!shard->entry.record_count || source->stat.size != shard->entry.file_size) return RECMAP_OK;
+    recmap_status status = check_samples(index, shard, source, &difference);
+    if (status == RECMAP_STALE) return RECMAP_OK;
+    *is_same = status == RECMAP_OK;
+    if (error && status != RECMAP_OK) *error = difference;
+    return status;
+}
+
 recmap_status index_check_grown(struct index_file *index, uint32_t shard_index,
                                 struct source *source, recmap_error *error) {
     const struct index_shard *shard = &index_shards(index)[shard_index];

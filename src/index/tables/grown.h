@@ -21,6 +21,12 @@ bool index_is_same_version(const struct source *source, const struct shard_entry
 recmap_status index_check_same(struct index_file *index, uint32_t shard_index,
                                struct source *source, recmap_error *error);
 
+/* Sets `is_same` to whether the source has the size and the sampled records of the indexed shard,
+ * which has any. Its time of modification says nothing: archives and hubs set it to a constant.
+ * Errors: IO; NO_MEMORY; CORRUPT naming the index. */
+recmap_status index_compare_contents(bool *is_same, struct index_file *index, uint32_t shard_index,
+                                     struct source *source, recmap_error *error);
+
 /* Checks that the last record of the shard is whole and ends where it did, although the file is
  * larger now. Errors: STALE with what differs, without advice; IO; NO_MEMORY; CORRUPT naming the
  * index. */
