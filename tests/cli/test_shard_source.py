@@ -185,11 +185,17 @@ class ShardSources(CliTest):
                 link(self.path(f"blobs/{name.replace('b', 'c')}"), self.path(f"{folder}/{name}"))
             path = f"{folder}/{folder}.rmx"
             self.index("-o", path, f"{folder}/a", f"{folder}/c")
+            warning = (
+                f"recmap: {self.folder}/{folder}/c: is the same file as {self.folder}/{folder}/b, "
+                "so its records occur twice\n  if that is not meant, remove one of the two names "
+                "and build the index again\n"
+            )
             note = (
                 f"recmap: {path}: the records of {folder}/b follow those of all other shards, "
                 "because the index had shards after it\n"
             )
-            self.check("cat", folder, out=b"acc", err=INDEXED.format(path, 3) + note)
+            err = warning + INDEXED.format(path, 3) + note
+            self.check("cat", folder, out=b"acc", err=err)
             self.check("cat", folder, out=b"acc")
             listed = self.run_recmap("info", "--shards", path).out.decode()
             self.assertRegex(listed, r"(?s)\ba\b.*\bc\b.*\bb\b")

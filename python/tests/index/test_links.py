@@ -135,6 +135,24 @@ def test_a_new_link_to_an_indexed_file_is_a_shard(tmp_path, link):
     assert Path(ds.index_path).stat() == before
 
 
+@pytest.mark.parametrize("link", [os.link, os.symlink])
+def test_two_names_of_one_file_are_told(hub, link):
+    """When an index is built, and when it gets the second name."""
+    blob = hub.add("a-0.tfrecord", [1])
+    link(blob, hub.snapshot / "a-1.tfrecord")
+    message = r"a-1\.tfrecord: is the same file as .*a-0\.tfrecord, so its records occur twice"
+    both = [hub.snapshot / "a-0.tfrecord", hub.snapshot / "a-1.tfrecord"]
+    with pytest.warns(UserWarning, match=message):
+        assert values(recmap.open(both)) == [1, 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert values(recmap.open(both)) == [1, 1]
+        assert values(recmap.open(both, sets="all", index=hub.snapshot / "all.rmx")) == [1, 1]
+        index = recmap.open(both[0], index=hub.snapshot / "b.rmx").index_path
+    with pytest.warns(UserWarning, match=message):
+        assert values(recmap.open(both, index=index)) == [1, 1]
+
+
 def test_links_that_changed_places(hub):
     """The index names files; each link is the shard of one of them."""
     blobs = [os.path.realpath(hub.snapshot / name) for name in NAMES]

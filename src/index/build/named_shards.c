@@ -6,7 +6,9 @@
 #include "base/core/error.h"
 #include "base/core/interrupt.h"
 #include "base/core/sort.h"
+#include "base/core/warning.h"
 #include "base/os/file.h"
+#include "base/words/url_prefix.h"
 #include "format/shards/set_choice.h"
 #include "index/build/replay.h"
 #include "index/tables/grown.h"
@@ -234,17 +236,16 @@ static recmap_status check_new(const struct build_part *parts, const struct name
 static recmap_status check_sorted(const struct build_part *parts, struct named_shard **sorted,
                                   size_t count, recmap_storage *storage, recmap_error *error) {
     RETURN_IF_FAILED(sort_items(sorted, count, sizeof *sorted, compare_contents, error));
-    for (size_t i = 1, first = 0, indexed_count = sorted[0]->entry != NULL; i < count; i++) {
-        const struct named_shard *previous = sorted[i - 1], *shard = sorted[i];
-        bool is_other_name = strcmp(path_name(previous->path), path_name(shard->path)) != 0;
-        if (is_other_name) {
+    for (size_t i = 0, first = 0, indexed_count = 0; i < count; i++) {
+        const struct named_shard *shard = sorted[i], *previous = i ? sorted[i - 1] : shard;
+        if (strcmp(path_name(previous->path), path_name(shard->path)) != 0) {
             first = i;
             indexed_count = 0;
         }
-        indexed_count += shard->entry != NULL;
-        if (shard->entry && !is_other_name && previous->part != shard->part &&
+        if (indexed_count && shard->entry && previous->part != shard->part &&
             have_same_contents(previous, shard))
             return fail_moved(previous, shard->path, error);
+        indexed_count += shard->entry != NULL;
         if (indexed_count && is_new(&parts[shard->part]))
             RETURN_IF_FAILED(
                 check_new(parts, shard, sorted + first, indexed_count, storage, error));
@@ -261,6 +262,91 @@ static recmap_status check_moved(const struct build_part *parts, struct named_sh
     for (size_t i = 0; i < count; i++) sorted[i] = &names[i];
     recmap_status status = check_sorted(parts, sorted, count, storage, error);
     free(sorted);
+    return status;
+}
+
+/* A local file that is a shard, under one of its names. */
+struct named_file {
+    struct file_stat stat;
+    const char *path;
+};
+
+static int compare_files(const void *a, const void *b) {
+    const struct named_file *left = a, *right = b;
+    const struct file_stat *x = &left->stat, *y = &right->stat;
+    if (x->device != y->device) return x->device < y->device ? -1 : 1;
+    if (x->inode != y->inode) return x->inode < y->inode ? -1 : 1;
+    return strcmp(left->path, right->path);
+}
+
+static int compare_versions(const void *a, const void *b) {
+    const struct file_stat *x = &((const struct named_file *)a)->stat;
+    const struct file_stat *y = &((const struct named_file *)b)->stat;
+    if (x->size != y->size) return x->size < y->size ? -1 : 1;
+    return (x->mtime_ns > y->mtime_ns) - (x->mtime_ns < y->mtime_ns);
+}
+
+static void warn_of_links(const struct named_file *a, const struct named_file *b) {
+    recmap_error warning = RECMAP_ERROR_INIT;
+    fail(&warning, RECMAP_INVALID, "is the same file as %.1000s, so its records occur twice",
+         a->path);
+    fail_file(&warning, b->path);
+    fail_advise(&warning, "if that is not meant, remove one of the two names and build the index "
+                          "again");
+    warn(&warning);
+}
+
+/* Empty shards are left out: in the cache of a hub, which keeps equal files once, they are one. */
+static bool stat_file(struct named_file *file, const char *path) {
+    file->path = path;
+    return !url_is_url(path) && file_stat_path(&file->stat, path) && file->stat.size;
+}
+
+/* Lists the new files, and those of the shards of indexes that may be one of them: an index may
+ * have too many shards to look at all their files, or they may be on another machine. */
+static recmap_status list_files(struct named_file *files, size_t *count,
+                                const struct build_part *parts, const struct named_shard *names,
+                                size_t name_count, recmap_error *error) {
+    size_t new_count = 0;
+    for (size_t i = 0; i < name_count; i++) {
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), PATH_WORK, error));
+        if (is_new(&parts[names[i].part])) new_count += stat_file(&files[new_count], names[i].path);
+    }
+    RETURN_IF_FAILED(sort_items(files, new_count, sizeof *files, compare_versions, error));
+    *count = new_count;
+    for (size_t i = 0; i < name_count; i++) {
+        const struct shard_entry *entry = names[i].entry;
+        if (!entry) continue;
+        struct named_file indexed = {.stat.size = entry->file_size,
+                                     .stat.mtime_ns = entry->mtime_ns};
+        if (!bsearch(&indexed, files, new_count, sizeof *files, compare_versions)) continue;
+        *count += stat_file(&files[*count], names[i].path);
+    }
+    return RECMAP_OK;
+}
+
+/* Warns of the first file that has several names: a shard may be meant to count twice. */
+static recmap_status find_links(struct named_file *files, const struct build_part *parts,
+                                const struct named_shard *names, size_t name_count,
+                                recmap_error *error) {
+    size_t count;
+    RETURN_IF_FAILED(list_files(files, &count, parts, names, name_count, error));
+    RETURN_IF_FAILED(sort_items(files, count, sizeof *files, compare_files, error));
+    for (size_t i = 1; i < count; i++) {
+        if (!file_is_same(&files[i - 1].stat, &files[i].stat)) continue;
+        if (!strcmp(files[i - 1].path, files[i].path)) continue; /* parts of a shard that grew */
+        warn_of_links(&files[i - 1], &files[i]);
+        break;
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status check_links(const struct build_part *parts, const struct named_shard *names,
+                                 size_t count, recmap_error *error) {
+    struct named_file *files = calloc(count + 1, sizeof *files);
+    recmap_status status = files ? find_links(files, parts, names, count, error)
+                                 : fail_memory(error);
+    free(files);
     return status;
 }
 
@@ -289,6 +375,8 @@ recmap_status named_shards_match(uint64_t *file_count, struct build_part *parts,
         status = check_copies(parts, names, name_count, error);
     if (status == RECMAP_OK && sets == RECMAP_SETS_ERROR)
         status = check_moved(parts, names, name_count, storage, error);
+    if (status == RECMAP_OK && sets == RECMAP_SETS_ERROR)
+        status = check_links(parts, names, name_count, error);
     for (size_t i = 0; i < name_count; i++) free(names[i].path);
     free(names);
     return status == RECMAP_OK ? check_all_grown(parts, count, storage, error) : status;
