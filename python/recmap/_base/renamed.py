@@ -108,17 +108,16 @@ def warn_of_indexing(
     if not arguments:
         return
     words, it = [f"{name}=..." for name in arguments], "it" if len(arguments) == 1 else "them"
-    place = [] if index is None else [repr(index)]
-    kept = [f"{name}=..." for name in reading]
-    build = _call(
-        "recmap.index", "shards", *place, *kept, *(f"{name}=..." for name in contents), *words
-    )
-    reopen = _call("recmap.open", "shards", *(f"index={text}" for text in place), *kept)
     if is_index:
         advice = f"and this is one: leave {it} out"
     elif is_built:
-        advice = f"which exists: leave {it} out. To build one again: {build}"
+        advice = f"which exists: leave {it} out"
     else:
+        place = [] if index is None else [repr(index)]
+        kept = [f"{name}=..." for name in reading]
+        has = [f"{name}=..." for name in contents]
+        build = _call("recmap.index", "shards", *place, *kept, *has, *words)
+        reopen = _call("recmap.open", "shards", *(f"index={text}" for text in place), *kept)
         advice = f"which is done once: {build}. Then open the shards without {it}: {reopen}"
     warn_caller(
         f"{_call('open', *words)} is about building an index, {advice}; the old way works until "

@@ -165,7 +165,8 @@ def check_damage(dataset: Dataset, options: IndexOptions) -> None:
             f"{first['reason']}; the index skips damage in {places}",
             first["path"],
             offset=first["offset"],
-            advice='To read the good records, pass on_bad_record="skip" or open the .rmx by name.',
+            advice='To read the good records, pass on_bad_record="skip" or open the .rmx by name. '
+            "If the shard has been restored, pass rebuild=True to index it again.",
         )
 
 

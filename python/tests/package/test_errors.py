@@ -90,13 +90,44 @@ def test_damaged_shard_is_located(copied_digits):
     assert len(recmap.open(copied_digits, on_bad_record="skip")) == 1796
 
 
+def test_the_advice_about_damage_keeps_states(copied_digits):
+    ds = recmap.open(copied_digits)
+    loader = recmap.Loader(ds, 400)
+    next(iter(loader))
+    state = loader.state_dict()
+    flip(copied_digits / "digits-00001-of-00004.tfrecord", 300)
+    loader = recmap.Loader(ds, 400)
+    loader.load_state_dict(state)
+    with pytest.raises(recmap.CorruptRecordError) as raised:
+        list(loader)
+    call = raised.value.advice.split("`")[3]
+    assert call == 'Loader(on_bad_record="skip")'
+    again = recmap.Loader(ds, 400, on_bad_record="skip")
+    again.load_state_dict(state)
+    with pytest.warns(UserWarning, match="skipped a bad record"):
+        assert [len(batch) for batch in again] == [399, 400, 400, 197]
+
+
+def test_a_shard_that_was_restored_is_indexed_again(copied_digits):
+    shard = copied_digits / "digits-00001-of-00004.tfrecord"
+    flip(shard, 300)
+    with pytest.warns(UserWarning, match="skipped damage"):
+        recmap.open(copied_digits, on_bad_record="skip")
+    flip(shard, 300)
+    with pytest.raises(recmap.CorruptRecordError) as raised:
+        recmap.open(copied_digits)
+    assert "restored, pass rebuild=True" in raised.value.advice
+    assert len(recmap.open(copied_digits, rebuild=True)) == 1797
+    assert len(recmap.open(copied_digits)) == 1797
+
+
 def test_the_advice_about_damage_keeps_ids_and_columns(copied_digits):
     ds = recmap.open(copied_digits, id="id", lift=["label"])
     labels = ds.columns["label"]
     flip(copied_digits / "digits-00001-of-00004.tfrecord", 300)
     with pytest.raises(recmap.CorruptRecordError) as raised:
         ds[451]
-    code = raised.value.advice.split("`")[3]
+    code = raised.value.advice.split("`")[5]
     with pytest.warns(UserWarning, match="skipped damage in 1 place"):
         good = eval(code, {"recmap": recmap})
     assert len(good) == 1796 and good.index_path == ds.index_path

@@ -126,17 +126,17 @@ def test_arguments_of_indexing(tmp_path):
     words = "on_bad_record=", f"once: {build}. Then open the shards without them: recmap.open("
     ds = renamed(lambda: recmap.open(DIGITS, **named, progress=record), *words)
     assert len(ds) == 1797 and calls
-    leave = f"open({given}) is about building an index, which exists: leave them out"
+    leave = f"open({given}) is about building an index, which exists: leave them out; the old"
     renamed(lambda: recmap.open(DIGITS, **named, progress=record), words[0], leave)
     missing = {"index": named["index"], "lift": ["label"], "missing": "null"}
-    leave = "open(missing_values=...) is about building an index, which exists: leave it out. To"
+    leave = "open(missing_values=...) is about building an index, which exists: leave it out; the"
     renamed(lambda: recmap.open(DIGITS, **missing), leave)
     renamed(lambda: recmap.open(DIGITS, progress=None, index=tmp_path / "b.rmx"), "without it")
     (tmp_path / "a.txt").write_text("a\nb\n")
     lines = {"framing": "lines", "access": "read", "threads": 2}
     for advice in (
         "once: recmap.index(shards, framing=..., access=..., threads=...). Then",
-        "To build one again: recmap.index(shards, framing=..., access=..., threads=...)",
+        "open(threads=...) is about building an index, which exists: leave it out; the old",
     ):
         renamed(lambda: recmap.open(tmp_path / "a.txt", **lines), advice)
     ds[:3].save(tmp_path / "a.rmv")

@@ -69,14 +69,16 @@ static void advise_damage(const recmap_dataset *dataset, const struct index_plac
     if (entry->compression != COMPRESSION_NONE) {
         fail_advise(error,
                     "restore the file from its source; this index still reads the rest, `recmap "
-                    "verify %s` lists what is lost, and a loader can skip bad records",
+                    "verify %s` lists what is lost, and a loader skips bad records with "
+                    "`RECMAP_ON_BAD_RECORD_SKIP`",
                     path);
         return;
     }
     char prefix[sizeof error->advice];
     snprintf(prefix, sizeof prefix,
-             "run `recmap verify %s` to list all damage; to read only good records, index again "
-             "with ",
+             "run `recmap verify %s` to list all damage; a loader skips bad records with "
+             "`RECMAP_ON_BAD_RECORD_SKIP`, and its saved states still load; to read only good "
+             "records elsewhere, index again with ",
              path);
     dataset_advise_rebuild(error, dataset, (struct rebuild_option){"--on-bad-record", "skip"},
                            prefix);
