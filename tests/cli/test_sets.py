@@ -36,8 +36,8 @@ class Sets(CliTest):
         self.assertEqual(
             warned,
             b"recmap: d/x-train.rmx: is the index of 1 of these 2 shards and is not used, because "
-            b"these shards are several sets: d/x.rmx numbers the records anew and lacks its ids "
-            b"and columns",
+            b"these shards are several sets: d/x.rmx numbers the records anew and has its ids "
+            b"and columns only if they are named again",
         )
         advice = b"`recmap index --append -o d/x-train.rmx SHARDS`\nrecmap: d/x.rmx: "
         self.assertTrue(summary.startswith(advice), summary)

@@ -4,15 +4,33 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/core/error.h"
 #include "dataset/open/dataset.h"
 #include "format/shards/set_name.h"
 
+static int compare_numbers(const struct set_member *a, const struct set_member *b) {
+    return (a->number > b->number) - (a->number < b->number);
+}
+
 static int compare_members(const void *left, const void *right) {
-    const struct set_member *a = left, *b = right;
-    int order = set_member_compare_sets(a, b);
-    return order ? order : (a->number > b->number) - (a->number < b->number);
+    int order = set_member_compare_sets(left, right);
+    return order ? order : compare_numbers(left, right);
+}
+
+static struct set_member without_folder(const struct set_member *member) {
+    struct set_member named = *member;
+    for (size_t i = member->stem_size; i > 0 && member->path[i - 1] != '/'; i--)
+        named.path = member->path + i - 1;
+    named.stem_size -= (size_t)(named.path - member->path);
+    return named;
+}
+
+static int compare_names(const void *left, const void *right) {
+    struct set_member a = without_folder(left), b = without_folder(right);
+    int order = set_member_compare_sets(&a, &b);
+    return order ? order : compare_numbers(&a, &b);
 }
 
 static void add_missing(recmap_missing_shards *missing, const struct set_member *member,
@@ -53,12 +71,39 @@ static void check_set(recmap_missing_shards *missing, const struct set_member *m
 }
 
 /* The members are in the order of compare_members. */
-static void check_sets(recmap_missing_shards *missing, const struct set_member *members,
-                       size_t count) {
+static void check_folders(recmap_missing_shards *missing, const struct set_member *members,
+                          size_t count) {
     for (size_t first = 0, end; first < count; first = end) {
         for (end = first + 1; end < count; end++)
             if (set_member_compare_sets(&members[first], &members[end])) break;
         check_set(missing, members + first, end - first);
+    }
+}
+
+/* Returns true if no two files have the same number: the members are one set, of any folders. */
+static bool is_one_set(const struct set_member *members, size_t count) {
+    for (size_t i = 1; i < count; i++)
+        if (members[i - 1].number == members[i].number &&
+            strcmp(members[i - 1].path, members[i].path) != 0)
+            return false;
+    return true;
+}
+
+/* The members are in the order of compare_names. Sets of one name in several folders are one set
+ * that is spread over them, unless numbers repeat. */
+static void check_sets(recmap_missing_shards *missing, struct set_member *members, size_t count) {
+    for (size_t first = 0, end; first < count; first = end) {
+        struct set_member name = without_folder(&members[first]);
+        for (end = first + 1; end < count; end++) {
+            struct set_member other = without_folder(&members[end]);
+            if (set_member_compare_sets(&name, &other)) break;
+        }
+        if (is_one_set(members + first, end - first)) {
+            check_set(missing, members + first, end - first);
+        } else {
+            qsort(members + first, end - first, sizeof *members, compare_members);
+            check_folders(missing, members + first, end - first);
+        }
     }
 }
 
@@ -75,7 +120,7 @@ recmap_status recmap_dataset_find_missing_shards(recmap_missing_shards *missing,
         if (recmap_dataset_get_shard(&info, dataset, i, NULL) == RECMAP_OK)
             count += set_member_parse(&members[count], info.path);
     }
-    qsort(members, count, sizeof *members, compare_members);
+    qsort(members, count, sizeof *members, compare_names);
     check_sets(missing, members, count);
     free(members);
     return RECMAP_OK;

@@ -111,7 +111,7 @@ static void warn_of_part(const struct part *part, const char *obstacle, const ch
     char word[SHELL_WORD_SIZE];
     fail(&warning, RECMAP_STALE,
          "is the index of %zu of these %zu shards and is not used, because %s: %.200s numbers the "
-         "records anew and lacks its ids and columns",
+         "records anew and has its ids and columns only if they are named again",
          part->shared_count, shard_count, obstacle, path);
     fail_file(&warning, part->path);
     if (shell_word_write(word, sizeof word, part->path))

@@ -91,6 +91,18 @@ static void test_numbers_without_zeros(void **state) {
     MISSING(9, "a-3-of-12", "a-12-of-12", "a-2-of-12", "a-1-of-12", "a-11-of-12", "b-0-of-2");
 }
 
+/* One set over several folders; or several sets, if a number repeats. */
+static void test_sets_of_several_folders(void **state) {
+    (void)state;
+    assert_int_equal(mkdir("h", 0777), 0);
+    assert_int_equal(mkdir("i", 0777), 0);
+    MISSING(0, "", "h/a-0-of-4", "h/a-1-of-4", "i/a-2-of-4", "h/a-3-of-4");
+    MISSING(1, "h/a-2-of-4", "h/a-0-of-4", "i/a-1-of-4", "h/a-3-of-4");
+    MISSING(0, "", "h/a-0-of-2", "h/a-1-of-2", "i/a-0-of-2", "i/a-1-of-2");
+    MISSING(1, "i/a-0-of-2", "h/a-0-of-2", "h/a-1-of-2", "i/a-1-of-2");
+    MISSING(2, "h/a-1-of-2", "h/a-0-of-2", "i/b-1-of-2");
+}
+
 static void test_surplus_shards_are_counted_and_named(void **state) {
     (void)state;
     SURPLUS(0, "", 1, "a-2-of-2.x", "a-0-of-2.x", "a-1-of-2.x", "a-2-of-2.x");
@@ -118,15 +130,11 @@ static void test_long_names_are_cut(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(complete_sets_lack_nothing),
-        TEST(gaps_are_counted_and_named),
-        TEST(sets_that_differ),
-        TEST(names_that_tell_nothing),
-        TEST(long_names_are_cut),
-        TEST(one_of_several),
-        TEST(numbers_from_one),
-        TEST(numbers_without_zeros),
-        TEST(surplus_shards_are_counted_and_named),
+        TEST(complete_sets_lack_nothing), TEST(gaps_are_counted_and_named),
+        TEST(sets_that_differ),           TEST(names_that_tell_nothing),
+        TEST(long_names_are_cut),         TEST(one_of_several),
+        TEST(numbers_from_one),           TEST(numbers_without_zeros),
+        TEST(sets_of_several_folders),    TEST(surplus_shards_are_counted_and_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
