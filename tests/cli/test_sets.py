@@ -32,16 +32,21 @@ class Sets(CliTest):
         self.assertEqual(self.index("--split", "train", "d").split(": ")[0], "d/x-train.rmx")
         self.assertEqual(self.payloads("d/x-train.rmx"), [b"train.tfrecord-00000-of-00001"])
         result = self.run_recmap("index", "--sets", "all", "d")
-        warned, summary = result.err.split(b"\n  to use it and add what it lacks, ")
+        warned, summary = result.err.split(b"\n  to keep them, copy the index with ")
         self.assertEqual(
             warned,
             b"recmap: d/x-train.rmx: is the index of 1 of these 2 shards and is not used, because "
             b"these shards are several sets: d/x.rmx numbers the records anew and has its ids "
             b"and columns only if they are named again",
         )
-        advice = b"`recmap index --append -o d/x-train.rmx SHARDS`\nrecmap: d/x.rmx: "
+        advice = b"`recmap merge -o d/x.rmx d/x-train.rmx`, and index the shards again: "
         self.assertTrue(summary.startswith(advice), summary)
+        self.assertEqual(self.payloads("d/x.rmx")[0], b"test.tfrecord-00000-of-00001")
+        self.run_recmap("merge", "-o", "d/x.rmx", "d/x-train.rmx")
+        self.index("--append", "--sets", "all", "d")
+        self.assertEqual(self.payloads("d/x.rmx")[0], b"train.tfrecord-00000-of-00001")
         self.assertEqual(len(self.payloads("d/x.rmx")), 2)
+        self.assertEqual(len(self.payloads("d/x-train.rmx")), 1)
         result = self.run_recmap("index", "--split", "val", "d")
         self.assertIn(b"recmap: d: no set has the split 'val': there is x-test", result.err)
 

@@ -319,6 +319,8 @@ def _code(code: str) -> str:
     words = _words(code)
     if words[:4] == ["recmap", "index", "--append", "-o"] and words[5:] == ["SHARDS"]:
         return f"recmap.open(..., index={words[4]!r})"
+    if words[:3] == ["recmap", "merge", "-o"]:
+        return f"recmap.merge({_quoted(words[3])}, {_quoted(words[4:])})"
     if words[:2] == ["recmap", "index"] and "-o" in words:
         return _rebuild_call(words[2:])
     if words[:3] == ["recmap", "index", "--lift"] and len(words) == 5:

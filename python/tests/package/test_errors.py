@@ -56,6 +56,9 @@ ADVICE = {
     "if the records have it, `recmap index --lift 'it'\\''s' c.rmx` adds it": (
         'if the records have it, `ds.lift(["it\'s"])` adds it'
     ),
+    "copy the index with `recmap merge -o a.rmx 'b c.rmx'`, and": (
+        'copy the index with `recmap.merge("a.rmx", ["b c.rmx"])`, and'
+    ),
     "not a command: `it's`": "not a command: `it's`",
     "run `recmap verify a--b.rmx` to list": "run `recmap verify a--b.rmx` to list",
     "": "",

@@ -58,18 +58,19 @@ static const char *find_own_split(const struct shard_sets *sets, size_t chosen) 
     return split;
 }
 
-/* The set that advice names: the first that a split names, preferably train, or else the first. */
+/* The set that advice names: the first that a split names, preferably train, or else the largest: a
+ * smaller one may be a copy of some of its shards. */
 static size_t choose_example(const struct shard_sets *sets, const char **split) {
-    size_t chosen = sets->count, named = sets->count;
+    size_t chosen = 0, largest = 0;
     *split = NULL;
     for (size_t i = 0; i < sets->count && (!*split || strcmp(*split, "train") != 0); i++) {
         const char *next = find_own_split(sets, i);
-        if (named == sets->count && shard_set_has_name(&sets->sets[i])) named = i;
+        if (sets->sets[i].shard_count > sets->sets[largest].shard_count) largest = i;
         if (!next || (*split && strcmp(next, "train") != 0)) continue;
         *split = next;
         chosen = i;
     }
-    return chosen < sets->count ? chosen : named;
+    return *split ? chosen : largest;
 }
 
 /* Writes the name that opens a set: see shard_set_has_name. */
@@ -107,6 +108,14 @@ static bool write_pattern(char text[TITLE_SIZE], const struct shard_set *set,
     return is_exact;
 }
 
+/* Writes a name or a pattern that opens the set. Returns false if there is none. */
+static bool write_word(char text[TITLE_SIZE], const struct shard_set *set,
+                       const struct path_list *list, size_t first) {
+    if (!shard_set_has_name(set)) return write_pattern(text, set, list, first, NULL);
+    write_name(text, set);
+    return true;
+}
+
 /* Writes what opens each of the first sets, as far as something short does: "`--split train`,
  * 'f/x@2'". */
 static void list_arguments(char text[ADVISED_SIZE], const struct shard_sets *sets,
@@ -115,10 +124,8 @@ static void list_arguments(char text[ADVISED_SIZE], const struct shard_sets *set
     text[0] = 0;
     for (size_t i = 0; i < sets->count && i < LISTED_MAX; i++) {
         char word[TITLE_SIZE];
-        const struct shard_set *set = &sets->sets[i];
         const char *split = find_own_split(sets, i), *comma = size ? ", " : "";
-        if (!split && shard_set_has_name(set)) write_name(word, set);
-        else if (!split && !write_pattern(word, set, list, first, NULL)) continue;
+        if (!split && !write_word(word, &sets->sets[i], list, first)) continue;
         int added = split
                         ? snprintf(text + size, ADVISED_SIZE - size, "%s`--split %s`", comma, split)
                         : snprintf(text + size, ADVISED_SIZE - size, "%s'%s'", comma, word);
@@ -132,43 +139,44 @@ static void list_arguments(char text[ADVISED_SIZE], const struct shard_sets *set
 
 /* Writes how to choose one of the sets: pass `--split train`, or name it:
  * 'robot/robot-train@2'. */
-static void write_choices(char text[ADVISED_SIZE], const struct shard_sets *sets) {
+static void write_choices(char text[ADVISED_SIZE], const struct shard_sets *sets,
+                          const struct path_list *list, size_t first) {
     const char *split;
-    char by_split[64] = "", title[TITLE_SIZE];
-    size_t chosen = choose_example(sets, &split);
+    char by_split[64] = "", word[TITLE_SIZE];
+    const struct shard_set *set = &sets->sets[choose_example(sets, &split)];
     if (split) snprintf(by_split, sizeof by_split, "pass `--split %s`, or ", split);
-    if (chosen < sets->count && shard_set_has_name(&sets->sets[chosen])) {
-        write_name(title, &sets->sets[chosen]);
-        snprintf(text, ADVISED_SIZE, "%sname it: '%s'", by_split, title);
-    } else snprintf(text, ADVISED_SIZE, "%sname its files", by_split);
+    if (write_word(word, set, list, first))
+        snprintf(text, ADVISED_SIZE, "%sname it: '%s'", by_split, word);
+    else snprintf(text, ADVISED_SIZE, "%sname its files", by_split);
 }
 
 static const char join_advice[] = "`--sets all` joins them";
 
 static recmap_status fail_folder(const char *name, const struct shard_sets *sets,
-                                 recmap_error *error) {
-    char list[LIST_SIZE], choices[ADVISED_SIZE];
-    list_sets(list, sets);
-    write_choices(choices, sets);
-    fail(error, RECMAP_INVALID, "the folder has %zu sets of shards: %s", sets->count, list);
+                                 const struct path_list *list, size_t first, recmap_error *error) {
+    char titles[LIST_SIZE], choices[ADVISED_SIZE];
+    list_sets(titles, sets);
+    write_choices(choices, sets, list, first);
+    fail(error, RECMAP_INVALID, "the folder has %zu sets of shards: %s", sets->count, titles);
     fail_file(error, name);
     fail_advise(error, "to read one, %s; %s", choices, join_advice);
     return RECMAP_INVALID;
 }
 
 static recmap_status warn_of_pattern(struct path_list *warnings, const char *name,
-                                     const struct shard_sets *sets, recmap_error *error) {
+                                     const struct shard_sets *sets, const struct path_list *list,
+                                     size_t first, recmap_error *error) {
     enum { NAME_SIZE = 4096 };
-    char list[LIST_SIZE], choices[ADVISED_SIZE], *text = malloc(NAME_SIZE + LIST_SIZE + 600);
+    char titles[LIST_SIZE], choices[ADVISED_SIZE], *text = malloc(NAME_SIZE + LIST_SIZE + 600);
     if (!text) return fail_memory(error);
-    list_sets(list, sets);
-    write_choices(choices, sets);
+    list_sets(titles, sets);
+    write_choices(choices, sets, list, first);
     redact_url(text, NAME_SIZE, name);
     size_t size = strlen(text);
     snprintf(text + size, NAME_SIZE + LIST_SIZE + 600 - size,
              ": the pattern matches %zu sets of shards, which are joined: %s. To read one, %s; "
              "`--sets all` says that all are meant",
-             sets->count, list, choices);
+             sets->count, titles, choices);
     return path_list_add(warnings, text) ? RECMAP_OK : fail_memory(error);
 }
 
@@ -192,8 +200,9 @@ static recmap_status check_sets(const struct path_list *list, size_t first, cons
     RETURN_IF_FAILED(find_sets(&sets, list, first, name, source, error));
     recmap_status status = RECMAP_OK;
     if (sets.count > 1)
-        status = source == SET_SOURCE_FOLDER ? fail_folder(name, &sets, error)
-                                             : warn_of_pattern(warnings, name, &sets, error);
+        status = source == SET_SOURCE_FOLDER
+                     ? fail_folder(name, &sets, list, first, error)
+                     : warn_of_pattern(warnings, name, &sets, list, first, error);
     shard_sets_deinit(&sets);
     return status;
 }

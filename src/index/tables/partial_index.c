@@ -20,6 +20,7 @@ struct part {
     size_t shared_count;
     bool is_candidate;    /* it may be the index of these shards */
     const char *obstacle; /* why it is not to be extended; or NULL */
+    bool is_of_set;       /* it is named after some of the shards, so only a copy may have others */
 };
 
 struct parts {
@@ -67,16 +68,22 @@ static bool is_of_one_folder(const struct shard_overlap *overlap,
            index_name_spans_folders(listing->paths, listing->count);
 }
 
+/* Why the index is named after a set or a shard that these shards are more than, or NULL. */
+static const char *find_own_set(const struct shard_overlap *overlap,
+                                const struct shard_listing *listing, size_t set_count) {
+    if (set_count > 1) return "these shards are several sets";
+    if (is_of_one_folder(overlap, listing)) return "these shards are in several folders";
+    return is_of_one_of_set(overlap) ? "its name is that of one shard of a set" : NULL;
+}
+
 static recmap_status find_obstacle(struct part *part, const struct shard_overlap *overlap,
                                    const struct shard_listing *listing, recmap_error *error) {
     struct shard_sets sets = SHARD_SETS_INIT;
     RETURN_IF_FAILED(shard_sets_find(&sets, listing->paths, listing->count, error));
     if (overlap->other_count) part->obstacle = "it also has other shards";
-    else if (sets.count > 1) part->obstacle = "these shards are several sets";
-    else if (is_of_one_folder(overlap, listing))
-        part->obstacle = "these shards are in several folders";
-    else if (is_of_one_of_set(overlap)) part->obstacle = "its name is that of one shard of a set";
-    else if (!is_older(part->path, listing))
+    else part->obstacle = find_own_set(overlap, listing, sets.count);
+    part->is_of_set = !overlap->other_count && part->obstacle;
+    if (!part->obstacle && !is_older(part->path, listing))
         part->obstacle = "not all others are newer than the index";
     shard_sets_deinit(&sets);
     return RECMAP_OK;
@@ -108,13 +115,20 @@ static recmap_status parts_add(struct parts *parts, const char *path, struct sha
 static void warn_of_part(const struct part *part, const char *obstacle, const char *path,
                          size_t shard_count) {
     recmap_error warning = RECMAP_ERROR_INIT;
-    char word[SHELL_WORD_SIZE];
+    char word[SHELL_WORD_SIZE], new_word[SHELL_WORD_SIZE];
     fail(&warning, RECMAP_STALE,
          "is the index of %zu of these %zu shards and is not used, because %s: %.200s numbers the "
          "records anew and has its ids and columns only if they are named again",
          part->shared_count, shard_count, obstacle, path);
     fail_file(&warning, part->path);
-    if (shell_word_write(word, sizeof word, part->path))
+    bool has_words = shell_word_write(word, sizeof word, part->path) &&
+                     shell_word_write(new_word, sizeof new_word, path);
+    if (part->is_of_set && has_words)
+        fail_advise(&warning,
+                    "to keep them, copy the index with `recmap merge -o %s %s`, and index the "
+                    "shards again: the copy gets the others",
+                    new_word, word);
+    else if (has_words)
         fail_advise(&warning,
                     "to use it and add what it lacks, `recmap index --append -o %s SHARDS`", word);
     else fail_advise(&warning, "to use it, name it as the index of the shards");

@@ -136,13 +136,13 @@ static void test_copies_in_a_folder(void **state) {
     TOUCH("f/s-00001-of-00003", "f/s-00003-of-00003");
     unlink("f/s-00000-of-00003");
     ASSERT_REFUSED("f", "the folder has 2 sets of shards: s@2 (2 shards), s-*-of-00003 (3 shards)",
-                   "to read one, name it: 'f/s@2'; `--sets all` joins them", NULL, "f");
+                   "to read one, name it: 'f/s-*-of-00003'; `--sets all` joins them", NULL, "f");
     mkdir("g", 0777);
     TOUCH("g/x.recordio", "g/x.recordio.gz", "g/y.recordio");
     ASSERT_REFUSED("g",
                    "the folder has 2 sets of shards: x.recordio and 1 other (2 shards), "
                    "x.recordio.gz (1 shard)",
-                   "to read one, name it: 'g/x.recordio.gz'; `--sets all` joins them", NULL, "g");
+                   "to read one, name its files; `--sets all` joins them", NULL, "g");
     TOUCH("g/y.recordio.gz");
     ASSERT_REFUSED("g",
                    "the folder has 2 sets of shards: x.recordio and 1 other (2 shards), "
@@ -304,8 +304,8 @@ static void test_folders_of_splits(void **state) {
     ASSERT_TAKEN("f/test/d-0.tfrecord\nf/train/d-0.tfrecord\nf/train/d-1.tfrecord\n"
                  "f/**: the pattern matches 2 sets of shards, which are joined: "
                  "f/test/d-0.tfrecord (1 shard), f/train/d-0.tfrecord and 1 other (2 shards). To "
-                 "read one, pass `--split train`, or name its files; `--sets all` says that all "
-                 "are meant\n",
+                 "read one, pass `--split train`, or name it: 'f/train/d-*.tfrecord'; `--sets "
+                 "all` says that all are meant\n",
                  NULL, RECMAP_SETS_ERROR, "f/**");
     /* Folders before the first wildcard say nothing. */
     ASSERT_TAKEN("f/train/d-0.tfrecord\nf/train/d-1.tfrecord\n", NULL, RECMAP_SETS_ERROR,
@@ -323,7 +323,7 @@ static void test_names_that_begin_with_a_split(void **state) {
     ASSERT_REFUSED("f",
                    "the folder has 2 sets of shards: batch_1.tfrecord and 1 other (2 shards), "
                    "test_batch.tfrecord (1 shard)",
-                   "to read one, name it: 'f/test_batch.tfrecord'; `--sets all` joins them", NULL,
+                   "to read one, name it: 'f/batch_*.tfrecord'; `--sets all` joins them", NULL,
                    "f");
     ASSERT_TAKEN("f/batch_1.tfrecord\nf/batch_2.tfrecord\n", NULL, RECMAP_SETS_ERROR, "f/batch_*");
 }
