@@ -127,8 +127,8 @@ class ShardSources(CliTest):
         err = (
             "recmap: o/m.rmx: is the index of 1 of these 2 shards and is not used, because not all "
             "others are newer than the index: o/o.rmx numbers the records anew and has its ids "
-            "and columns only if they are named again\n  to use it and add what it lacks, `recmap index --append -o o/m.rmx "
-            "SHARDS`\n"
+            "and columns only if they are named again\n  to use it and add what it lacks, "
+            "`recmap index --append -o o/m.rmx SHARDS`\n"
         )
         self.assertEqual(self.numbers("o", err=err + INDEXED.format("o/o.rmx", 2)), 2)
         self.assertEqual(self.numbers("o"), 2)
