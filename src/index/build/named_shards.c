@@ -302,8 +302,8 @@ static bool stat_file(struct named_file *file, const char *path) {
     return !url_is_url(path) && file_stat_path(&file->stat, path) && file->stat.size;
 }
 
-/* Lists the new files, and those of the shards of indexes that may be one of them: an index may
- * have too many shards to look at all their files, or they may be on another machine. */
+/* Lists the new files, and each indexed file that has the size and the time of a new one. Other
+ * indexed files are not looked at: they may be many, or on another machine. */
 static recmap_status list_files(struct named_file *files, size_t *count,
                                 const struct build_part *parts, const struct named_shard *names,
                                 size_t name_count, recmap_error *error) {
