@@ -98,10 +98,11 @@ static bool read_double(double *number, const struct field *field) {
 }
 
 bool field_has_leading_zero(const struct field *field) {
-    const char *text = (const char *)field->data, *end = text + field->size;
+    const char *text = (const char *)field->data;
     bool is_integer;
-    if (field->kind != FIELD_WORD || !is_number(&is_integer, text, end)) return false;
-    return field->size > 1 && text[0] == '0' && is_digit(text[1]);
+    if (field->kind != FIELD_WORD || field->size < 2) return false;
+    if (text[0] != '0' || !is_digit(text[1])) return false;
+    return is_number(&is_integer, text, text + field->size);
 }
 
 /* The type by the field's form alone. */
