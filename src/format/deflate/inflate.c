@@ -28,9 +28,11 @@
 enum {
     INPUT_SIZE = 256 << 10,
     INPUT_LEAD = 16,       /* bytes before the input that ISA-L may give back */
+    WANTED_MAX = 8,        /* bytes that a reader of headers and trailers wants at once */
     PIECE_MAX = 1 << 30,   /* ISA-L counts input and output in 32 bits */
     BULK = 512 << 10,      /* output per call, still in the cache for the checksum */
     TRIED_SIZE = 64 << 10, /* output that makes a candidate member credible */
+    TRIED_INPUT = 4 << 10, /* input that is read first to try a candidate */
 };
 
 enum inflate_phase { PHASE_HEADER, PHASE_BODY, PHASE_TRAILER, PHASE_NEXT, PHASE_DONE };
@@ -160,8 +162,9 @@ static bool refill(struct inflater *inflater) {
         inflater->state.next_in = (uint8_t *)inflater->source.bytes + inflater->taken;
         inflater->state.avail_in = (uint32_t)min_u64(left, PIECE_MAX);
     } else {
-        uint64_t end = inflater->source.read_end;
-        if (end > inflater->taken) left = min_u64(left, end - inflater->taken);
+        uint64_t end = inflater->source.read_end, here = inflater->taken;
+        /* Also at the end of what is surely needed, a header or trailer is read whole. */
+        if (end > here) left = min_u64(left, end - here < WANTED_MAX ? WANTED_MAX : end - here);
         size_t size = (size_t)min_u64(left, INPUT_SIZE);
         uint8_t *begin = inflater->input + INPUT_LEAD;
         /* ISA-L may step back from the new bytes into those that it used last. */
@@ -522,21 +525,31 @@ static bool is_member(struct inflater *inflater, uint64_t at) {
 }
 
 /* Each occurrence of GZIP's first magic byte is a candidate. A header alone occurs by chance too
- * often, so is_member inflates the start of each plausible one. */
+ * often, so is_member inflates the start of each plausible one. That discards the input read ahead,
+ * so little is read for each: a file can be full of headers without members. */
 uint64_t inflater_find_member(struct inflater *inflater, uint64_t from) {
+    enum { MAGIC = 4 };
+    const uint64_t read_end = inflater->source.read_end;
+    uint64_t at = from;
+    bool is_found = false;
     if (inflater->kind != COMPRESSION_GZIP) return UINT64_MAX;
     start(inflater, from, 0);
-    for (uint64_t at = from; have(inflater, 4) == 4;) {
-        const uint8_t *magic = memchr(inflater->state.next_in, 0x1f, inflater->state.avail_in);
-        uint32_t before = magic ? (uint32_t)(magic - inflater->state.next_in)
-                                : inflater->state.avail_in;
+    while (!is_found && have(inflater, MAGIC) == MAGIC) {
+        const uint8_t *next = inflater->state.next_in;
+        const uint8_t *magic = memchr(next, 0x1f, inflater->state.avail_in);
+        uint32_t before = magic ? (uint32_t)(magic - next) : inflater->state.avail_in;
         at += before;
         skip(inflater, before);
-        if (!magic || have(inflater, 4) < 4) continue;
-        if (compression_begins(inflater->kind, inflater->state.next_in, 4) &&
-            is_member(inflater, at))
-            return at;
-        start(inflater, ++at, 0);
+        if (!magic || have(inflater, MAGIC) < MAGIC) continue;
+        if (compression_begins(inflater->kind, inflater->state.next_in, MAGIC)) {
+            inflater->source.read_end = at + TRIED_INPUT;
+            is_found = is_member(inflater, at);
+            if (!is_found) start(inflater, ++at, 0);
+        } else {
+            at++;
+            skip(inflater, 1);
+        }
     }
-    return UINT64_MAX;
+    inflater->source.read_end = read_end;
+    return is_found ? at : UINT64_MAX;
 }

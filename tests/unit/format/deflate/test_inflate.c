@@ -365,6 +365,49 @@ static void test_the_next_real_member_is_found(void **state) {
     }
 }
 
+/* Reads a stream and counts the bytes. */
+struct counted_source {
+    const struct buffer *stream;
+    uint64_t read_size;
+};
+
+static recmap_status read_counted(void *context, void *data, size_t size, uint64_t offset,
+                                  recmap_error *error) {
+    struct counted_source *counted = context;
+    (void)error;
+    assert_true(offset <= counted->stream->size && size <= counted->stream->size - offset);
+    memcpy(data, counted->stream->data + offset, size);
+    counted->read_size += size;
+    return RECMAP_OK;
+}
+
+/* Returns the number of bytes read by a search for a member in a stream that has none, only one
+ * piece again and again. */
+static uint64_t count_search(const void *piece, size_t size, int count) {
+    struct buffer stream = BUFFER_INIT;
+    for (int i = 0; i < count; i++) buffer_add(&stream, piece, size);
+    struct counted_source counted = {&stream, 0};
+    struct inflate_source source = {.size = stream.size, .read = read_counted, .context = &counted};
+    struct inflater *inflater = inflater_create(COMPRESSION_GZIP, &source);
+    assert_true(inflater_find_member(inflater, 0) == UINT64_MAX);
+    inflater_destroy(inflater);
+    buffer_deinit(&stream);
+    return counted.read_size;
+}
+
+/* A first magic byte costs nothing, and a header without a member a few KiB, not the whole input
+ * that is read ahead. */
+static void test_a_search_reads_little_again(void **state) {
+    (void)state;
+    enum { COUNT = 30000 };
+    static const char byte[] = "\x1f.............................";
+    static const char header[] = "\x1f\x8b\x08\0......\xff\xff..................";
+    uint64_t size = COUNT * (uint64_t)(sizeof byte - 1);
+    assert_in_range(count_search(byte, sizeof byte - 1, COUNT), size, size + 100);
+    assert_in_range(count_search(header, sizeof header - 1, COUNT), size,
+                    size + COUNT * UINT64_C(10000));
+}
+
 /* What a stream inflates to from some bit on, by an inflater in memory that was filled before. */
 static void inflate_from_bit(struct buffer *out, const struct buffer *stream, uint64_t bit,
                              int fill) {
@@ -473,6 +516,7 @@ int main(void) {
         cmocka_unit_test(test_inflating_can_start_at_each_point),
         cmocka_unit_test(test_points_of_flushes),
         cmocka_unit_test(test_the_next_real_member_is_found),
+        cmocka_unit_test(test_a_search_reads_little_again),
         cmocka_unit_test(test_no_heap_bytes_are_returned),
         cmocka_unit_test(test_a_copied_decoder_continues_alone),
     };
