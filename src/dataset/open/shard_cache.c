@@ -30,7 +30,7 @@ struct open_shard {
     uint32_t shard_index;
     char *path;                 /* for messages */
     struct shard_window mapped; /* of an uncompressed mapped shard: all its bytes; else empty */
-    struct shard_image image;   /* used if there is no source */
+    struct shard_bytes bytes;   /* used if there is no source */
     struct source *source;      /* NULL if the shard is mapped */
     struct file_stat stat;      /* of its file or object */
     struct point_list points;   /* seek points of a compressed shard */
@@ -132,7 +132,7 @@ recmap_status shard_cache_create(struct shard_cache **cache, struct index_file *
 
 static void open_shard_destroy(struct open_shard *shard) {
     if (!shard) return;
-    image_close(&shard->image);
+    shard_bytes_close(&shard->bytes);
     source_close(shard->source);
     file_close(shard->direct_fd);
     points_deinit(&shard->points);
@@ -176,7 +176,7 @@ static struct open_shard *evict_oldest(struct shard_cache *cache) {
  * removal would take the lock. */
 static void close_for_files(struct file_holder *holder) {
     struct open_shard *shard = CONTAINER_OF(holder, struct open_shard, files);
-    assert(!shard->image.map);
+    assert(!shard->bytes.map);
     forget(shard);
     open_shard_destroy(shard);
 }
@@ -273,7 +273,7 @@ static struct span_source source_of(const struct open_shard *shard) {
     return (struct span_source){.entry = entry_of(shard->cache, shard->shard_index),
                                 .path = shard->path,
                                 .points = &shard->points,
-                                .map = shard->image.map,
+                                .map = shard->bytes.map,
                                 .source = shard->source,
                                 .waypoints = shard->waypoints,
                                 .read_again = open_shard_is_remote(shard) ? NULL : read_span_again,
@@ -372,7 +372,7 @@ static void load(struct open_shard *shard, const struct shard_entry *entry) {
     if (shard->cache->options.access != RECMAP_ACCESS_MAP || fd < 0) return;
     recmap_error local;
     recmap_status status;
-    do status = image_open(&shard->image, fd, entry->file_size, shard->path, &local);
+    do status = shard_bytes_open(&shard->bytes, fd, entry->file_size, shard->path, &local);
     while (status == RECMAP_NO_MEMORY && close_oldest(shard->cache));
     if (status != RECMAP_OK) {
         map_warn_of_reading(&local);
@@ -381,8 +381,8 @@ static void load(struct open_shard *shard, const struct shard_entry *entry) {
     source_close(shard->source);
     shard->source = NULL;
     if (entry->compression == COMPRESSION_NONE) {
-        shard->mapped.data = shard->image.data;
-        shard->mapped.size = shard->image.size;
+        shard->mapped.data = shard->bytes.data;
+        shard->mapped.size = shard->bytes.size;
     }
 }
 
@@ -610,7 +610,7 @@ static void find_in_file(const struct open_shard *shard, uint64_t *offset, uint6
 }
 
 bool open_shard_was_cut(const struct open_shard *shard) {
-    return image_was_cut(&shard->image);
+    return shard_bytes_was_cut(&shard->bytes);
 }
 
 bool open_shard_is_resident(const struct open_shard *shard, uint64_t offset, uint64_t size) {
@@ -619,13 +619,13 @@ bool open_shard_is_resident(const struct open_shard *shard, uint64_t offset, uin
      */
     if (shard->source)
         return shard->source->fd < 0 || file_is_resident(shard->source->fd, offset, size);
-    return !shard->image.map || map_is_resident(shard->image.map, offset, size);
+    return !shard->bytes.map || map_is_resident(shard->bytes.map, offset, size);
 }
 
 void open_shard_will_need(const struct open_shard *shard, uint64_t offset, uint64_t size) {
     find_in_file(shard, &offset, &size);
     if (shard->source && shard->source->fd >= 0) file_will_need(shard->source->fd, offset, size);
-    else if (shard->image.map) map_advise(shard->image.map, offset, size, MAP_ADVICE_WILL_NEED);
+    else if (shard->bytes.map) map_advise(shard->bytes.map, offset, size, MAP_ADVICE_WILL_NEED);
 }
 
 void open_shard_expect_random(struct open_shard *shard) {
@@ -634,8 +634,8 @@ void open_shard_expect_random(struct open_shard *shard) {
     /* Spans are read sequentially. */
     if (is_compressed(shard)) return;
     if (shard->source && shard->source->fd >= 0) file_expect_random(shard->source->fd);
-    else if (shard->image.map)
-        map_advise(shard->image.map, 0, shard->image.size, MAP_ADVICE_RANDOM);
+    else if (shard->bytes.map)
+        map_advise(shard->bytes.map, 0, shard->bytes.size, MAP_ADVICE_RANDOM);
 }
 
 int open_shard_direct(uint32_t *alignment, const struct open_shard *shard) {
@@ -667,7 +667,7 @@ recmap_status open_shard_read(const struct open_shard *shard, void *data, size_t
     struct span_reader reader = reader_of(shard);
     if (is_compressed(shard)) return span_read(&reader, data, size, offset, error);
     if (shard->source) return source_read(shard->source, data, size, offset, error);
-    memcpy(data, shard->image.data + offset, size);
+    memcpy(data, shard->bytes.data + offset, size);
     return RECMAP_OK;
 }
 

@@ -8,7 +8,7 @@
 
 #include "base/core/bytes.h"
 #include "dataset/open/shard_folder.h"
-#include "format/shards/image.h"
+#include "format/shards/shard_bytes.h"
 #include "index/tables/index.h"
 
 struct shard_cache;

@@ -26,8 +26,8 @@ static uint64_t damage_end(const struct scan_findings *findings, const struct sc
                            uint64_t begin, uint64_t end) {
     struct frame frame = {.size = FRAME_SEEN};
     const struct framing *framing = shard->framing;
-    uint64_t size = shard->image.size;
-    if (begin < size && framing->parse(&frame, framing, shard->image.data + begin, size - begin,
+    uint64_t size = shard->bytes.size;
+    if (begin < size && framing->parse(&frame, framing, shard->bytes.data + begin, size - begin,
                                        FRAME_CHECK_HEADER, NULL) != FRAME_GOOD)
         frame.size = FRAME_SEEN;
     uint64_t last = begin + min_u64(frame.size, size - min_u64(begin, size));
@@ -47,10 +47,10 @@ static recmap_status compare(bool *is_equal, struct scan_shard *shard,
     if (begin >= end) return RECMAP_OK;
     RETURN_IF_FAILED(scan_shard_open_again(&source, shard, options, error));
     RETURN_IF_FAILED(source_take_file(&fd, source, error));
-    recmap_status status = file_compare_again(is_equal, fd, shard->image.data + begin, end - begin,
+    recmap_status status = file_compare_again(is_equal, fd, shard->bytes.data + begin, end - begin,
                                               begin, shard->path, error);
     if (status == RECMAP_OK && !*is_equal) {
-        map_forget(shard->image.map, begin, end - begin);
+        map_forget(shard->bytes.map, begin, end - begin);
         file_forget(fd, begin, end - begin);
     }
     file_close(fd);
@@ -62,11 +62,11 @@ static recmap_status compare(bool *is_equal, struct scan_shard *shard,
 static bool is_gone(const struct scan_shard *shard, const struct scan_cursor *first, uint64_t at) {
     const struct framing *framing = shard->framing;
     struct frame frame;
-    if ((first->is_lost && at <= first->position) || at >= shard->image.size ||
+    if ((first->is_lost && at <= first->position) || at >= shard->bytes.size ||
         at < framing->file_header_size)
         return false;
     enum frame_check check = framing->check_payload ? FRAME_CHECK_ALL : FRAME_CHECK_STORED;
-    return framing->parse(&frame, framing, shard->image.data + at, shard->image.size - at, check,
+    return framing->parse(&frame, framing, shard->bytes.data + at, shard->bytes.size - at, check,
                           NULL) == FRAME_GOOD;
 }
 
@@ -77,14 +77,15 @@ recmap_status confirm_segment(struct scan_findings *findings, struct scan_cursor
                               const struct scan_cursor *first, uint64_t begin, uint64_t end,
                               recmap_error *error) {
     bool is_equal;
-    if (!findings_have_damage(findings, cursor) || image_was_cut(&shard->image)) return RECMAP_OK;
+    if (!findings_have_damage(findings, cursor) || shard_bytes_was_cut(&shard->bytes))
+        return RECMAP_OK;
     uint64_t at = damage_begin(findings, cursor, begin);
     RETURN_IF_FAILED(
         compare(&is_equal, shard, options, at, damage_end(findings, shard, at, end), error));
     if (is_equal && !is_gone(shard, first, at)) return RECMAP_OK;
     struct scanner scanner = scan_shard_scanner(shard, options);
     *cursor = *first;
-    scan_from(&scanner, findings, cursor, shard->image.data, shard->image.size, end);
+    scan_from(&scanner, findings, cursor, shard->bytes.data, shard->bytes.size, end);
     if (!findings_have_damage(findings, cursor)) return RECMAP_OK;
     at = damage_begin(findings, cursor, begin);
     RETURN_IF_FAILED(

@@ -164,7 +164,7 @@ static recmap_status scan_here(struct scan *scan, struct segment *segment,
     const struct scan_shard *shard = &scan->shards[segment->shard_index];
     struct scanner scanner = scan_shard_scanner(shard, scan->options);
     const struct scan_cursor first = *cursor;
-    scan_from(&scanner, &segment->findings, cursor, shard->image.data, shard->image.size,
+    scan_from(&scanner, &segment->findings, cursor, shard->bytes.data, shard->bytes.size,
               segment->end);
     RETURN_IF_FAILED(confirm(scan, segment, &first, cursor, error));
     return take_findings(scan, shard, &segment->findings, error);

@@ -81,7 +81,7 @@ static recmap_status detect_compression(struct scan_shard *shard, recmap_compres
         shard->compression = (enum compression)(requested - RECMAP_COMPRESSION_NONE);
         return RECMAP_OK;
     }
-    recmap_status status = image_detect(&shard->compression, source, error);
+    recmap_status status = shard_bytes_detect(&shard->compression, source, error);
     if (status == RECMAP_OK && !source->stat.size)
         shard->compression = compression_of_name(shard->path);
     if (source->stat.size && !framing_is_tfrecord(shard->framing) &&
@@ -151,14 +151,14 @@ static void close_source(struct scan_shard *shard) {
 }
 
 /* Maps a copy. Closes the source, even on failure. */
-static recmap_status map_copy(struct shard_image *image, const struct scan_shard *shard,
+static recmap_status map_copy(struct shard_bytes *bytes, const struct scan_shard *shard,
                               struct source *source, recmap_error *error) {
     int fd = -1;
     recmap_status status = source_take_copy(&fd, source, error);
-    if (status == RECMAP_OK) status = image_open(image, fd, shard->end, shard->path, error);
+    if (status == RECMAP_OK) status = shard_bytes_open(bytes, fd, shard->end, shard->path, error);
     file_close(fd);
-    if (status == RECMAP_OK && image->map)
-        map_advise(image->map, shard->start, shard->end, MAP_ADVICE_SEQUENTIAL);
+    if (status == RECMAP_OK && bytes->map)
+        map_advise(bytes->map, shard->start, shard->end, MAP_ADVICE_SEQUENTIAL);
     return status;
 }
 
@@ -167,19 +167,20 @@ static recmap_status map_copy(struct shard_image *image, const struct scan_shard
 static recmap_status map_file(struct scan_shard *shard, struct source *source,
                               recmap_error *error) {
     recmap_error refusal = RECMAP_ERROR_INIT;
-    if (image_open(&shard->image, source->fd, shard->end, shard->path, &refusal) != RECMAP_OK) {
+    if (shard_bytes_open(&shard->bytes, source->fd, shard->end, shard->path, &refusal) !=
+        RECMAP_OK) {
         map_warn_of_reading(&refusal);
-        return map_copy(&shard->image, shard, source, error);
+        return map_copy(&shard->bytes, shard, source, error);
     }
     source_close(source);
-    if (shard->image.map)
-        map_advise(shard->image.map, shard->start, shard->end, MAP_ADVICE_SEQUENTIAL);
+    if (shard->bytes.map)
+        map_advise(shard->bytes.map, shard->start, shard->end, MAP_ADVICE_SEQUENTIAL);
     return RECMAP_OK;
 }
 
 recmap_status scan_shard_open(struct scan_shard *shard, const struct scan_options *options,
                               recmap_error *error) {
-    assert(shard->compression == COMPRESSION_NONE && !shard->image.map && !shard->source);
+    assert(shard->compression == COMPRESSION_NONE && !shard->bytes.map && !shard->source);
     struct source *source;
     RETURN_IF_FAILED(open_detected(&source, shard, options, error));
     if (!shard->is_streamed) return map_file(shard, source, error);
@@ -193,14 +194,14 @@ static recmap_status copy_shard(struct scan_shard *shard, const struct scan_opti
     struct source *source;
     RETURN_IF_FAILED(open_detected(&source, shard, options, error));
     close_source(shard);
-    return map_copy(&shard->image, shard, source, error);
+    return map_copy(&shard->bytes, shard, source, error);
 }
 
 static void scan_copy_piece(bool *has_more, uint64_t *piece_end, const struct scan_shard *shard,
                             const struct scanner *scanner, struct scan_findings *findings,
                             struct scan_cursor *cursor, uint64_t piece_size) {
     *piece_end += min_u64(piece_size, shard->end - *piece_end);
-    scan_further(scanner, findings, cursor, shard->image.data, shard->image.size, *piece_end);
+    scan_further(scanner, findings, cursor, shard->bytes.data, shard->bytes.size, *piece_end);
     /* A scan pauses only after it has added a run or damage, so the cursor is up to date. */
     if (findings_pause(findings)) *piece_end = min_u64(*piece_end, cursor->position);
     *has_more = *piece_end < shard->end && findings->status == RECMAP_OK;
@@ -385,7 +386,7 @@ recmap_status scan_shard_inflate(struct scan_shard *shard, const struct scan_opt
 }
 
 void scan_shard_close(struct scan_shard *shard) {
-    image_close(&shard->image);
+    shard_bytes_close(&shard->bytes);
     close_source(shard);
     free(shard->prefix);
     shard->prefix = NULL;
@@ -412,7 +413,7 @@ recmap_status scan_shard_check_unchanged(const struct scan_shard *shard,
 }
 
 recmap_status scan_shard_check_whole(const struct scan_shard *shard, recmap_error *error) {
-    if (!image_was_cut(&shard->image)) return RECMAP_OK;
+    if (!shard_bytes_was_cut(&shard->bytes)) return RECMAP_OK;
     fail(error, RECMAP_IO, "the file was cut short while it was being read");
     fail_file(error, shard->path);
     fail_advise(error, "index it again when nothing writes to it any more");
@@ -441,9 +442,9 @@ static bool takes_any_bytes(const struct framing *framing) {
  * when they arrived. NULL: there are none. */
 static const uint8_t *find_start(uint64_t *size, const struct scan_shard *shard) {
     bool is_plain = shard->compression == COMPRESSION_NONE;
-    if (is_plain && shard->image.data) {
-        *size = shard->image.size;
-        return shard->image.data;
+    if (is_plain && shard->bytes.data) {
+        *size = shard->bytes.size;
+        return shard->bytes.data;
     }
     *size = is_plain ? shard->prefix_size : shard->inflated.prefix_size;
     return is_plain ? shard->prefix : shard->inflated.prefix;

@@ -4,7 +4,7 @@
 
 #include "base/os/file.h"
 #include "format/framing/sniff.h"
-#include "format/shards/image.h"
+#include "format/shards/shard_bytes.h"
 #include "index/scan/inflate_scan.h"
 #include "index/scan/read_window.h"
 #include "index/scan/scan.h"
@@ -20,7 +20,7 @@ struct scan_shard {
     char *etag;            /* likewise; "" for a file */
     enum compression compression;
     enum shard_state state;   /* guarded by the lock of the segments */
-    struct shard_image image; /* of an uncompressed shard: its file, or its copy */
+    struct shard_bytes bytes; /* of an uncompressed shard: its file, or its copy */
     bool is_remote;
     bool is_streamed;      /* its bytes are read in order: it is remote, or cannot be mapped */
     struct source *source; /* of an uncompressed streamed shard that is open, until it is copied */
@@ -49,7 +49,7 @@ recmap_status scan_shard_open_again(struct source **source, const struct scan_sh
 /* Scans the next piece of an open remote shard, from the cursor on, and adds to `findings`.
  * `piece_end` is where the previous piece ended, and becomes the end of this one. `has_more` says
  * whether another piece follows. A piece ends early if the findings pause. At damage the shard is
- * copied to a temporary file, which is mapped as its image, and the next pieces are scanned there.
+ * copied to a temporary file, which is mapped as its bytes, and the next pieces are scanned there.
  * Errors: as above, and CANCELLED. */
 recmap_status scan_shard_piece(bool *has_more, uint64_t *piece_end, struct scan_shard *shard,
                                const struct scan_options *options, struct scan_findings *findings,

@@ -165,17 +165,17 @@ static void scan_segment(struct segment_ring *ring, struct segment *segment) {
         scan_remote_shard(ring, segment);
         return;
     }
-    const struct shard_image *image = &shard->image;
+    const struct shard_bytes *bytes = &shard->bytes;
     struct scanner scanner = scan_shard_scanner(shard, ring->options);
     if (segment->begin > shard->start) {
         segment->is_scanned = scan_from_guess(&scanner, &segment->findings, &segment->cursor,
-                                              &segment->entry, image->data, image->size,
+                                              &segment->entry, bytes->data, bytes->size,
                                               segment->begin, segment->end);
         return;
     }
     segment->is_scanned = true;
     segment->entry = shard->start;
-    scan_from(&scanner, &segment->findings, &segment->cursor, image->data, image->size,
+    scan_from(&scanner, &segment->findings, &segment->cursor, bytes->data, bytes->size,
               segment->end);
 }
 

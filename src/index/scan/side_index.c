@@ -11,7 +11,7 @@
 #include "base/core/plural.h"
 #include "base/core/redact.h"
 #include "base/os/file.h"
-#include "format/shards/image.h"
+#include "format/shards/shard_bytes.h"
 
 enum { RUN_RECORDS = 1 << 14 };
 
@@ -19,7 +19,7 @@ enum { RUN_RECORDS = 1 << 14 };
 struct mapped_file {
     char *path;
     struct file_stat stat;
-    struct shard_image image;
+    struct shard_bytes bytes;
 };
 
 /* A text index and its shard, read in parallel. */
@@ -37,7 +37,7 @@ struct side_index {
 /* A text index has offsets in an uncompressed shard. */
 static recmap_status check_plain(struct source *source, const char *path, recmap_error *error) {
     enum compression kind;
-    RETURN_IF_FAILED(image_detect(&kind, source, error));
+    RETURN_IF_FAILED(shard_bytes_detect(&kind, source, error));
     if (kind == COMPRESSION_NONE) return RECMAP_OK;
     fail(error, RECMAP_UNSUPPORTED,
          "the shard is compressed with %s; a text index has offsets of uncompressed shards only",
@@ -57,14 +57,14 @@ static recmap_status open_mapped(struct mapped_file *mapping, bool must_be_plain
     mapping->stat = source->stat;
     recmap_status status = must_be_plain ? check_plain(source, mapping->path, error) : RECMAP_OK;
     if (status == RECMAP_OK)
-        status = image_open_or_read(&mapping->image, source->fd, mapping->stat.size, mapping->path,
-                                    error);
+        status = shard_bytes_open_or_read(&mapping->bytes, source->fd, mapping->stat.size,
+                                          mapping->path, error);
     source_close(source);
     return status;
 }
 
 static void close_mapped(struct mapped_file *mapping) {
-    image_close(&mapping->image);
+    shard_bytes_close(&mapping->bytes);
     free(mapping->path);
 }
 
@@ -115,9 +115,9 @@ static recmap_status fail_line(const struct side_index *side, recmap_error *erro
 }
 
 static bool read_number(uint64_t *number, struct side_index *side) {
-    const uint8_t *text = side->text.image.data;
+    const uint8_t *text = side->text.bytes.data;
     uint64_t first = side->text_position, value = 0;
-    for (; side->text_position < side->text.image.size; side->text_position++) {
+    for (; side->text_position < side->text.bytes.size; side->text_position++) {
         unsigned digit = (unsigned)text[side->text_position] - '0';
         if (digit > 9) break;
         if (value > (UINT64_MAX - digit) / 10) return false;
@@ -129,9 +129,9 @@ static bool read_number(uint64_t *number, struct side_index *side) {
 
 static bool skip_bytes(struct side_index *side, const char *bytes) {
     uint64_t first = side->text_position;
-    while (side->text_position < side->text.image.size &&
-           side->text.image.data[side->text_position] &&
-           strchr(bytes, side->text.image.data[side->text_position]))
+    while (side->text_position < side->text.bytes.size &&
+           side->text.bytes.data[side->text_position] &&
+           strchr(bytes, side->text.bytes.data[side->text_position]))
         side->text_position++;
     return side->text_position > first;
 }
@@ -142,8 +142,8 @@ static bool read_line(uint64_t *offset, uint64_t *size, struct side_index *side)
     if (!read_number(offset, side) || !skip_bytes(side, " \t") || !read_number(size, side))
         return false;
     skip_bytes(side, " \t\r");
-    if (side->text_position == side->text.image.size) return true;
-    return side->text.image.data[side->text_position++] == '\n';
+    if (side->text_position == side->text.bytes.size) return true;
+    return side->text.bytes.data[side->text_position++] == '\n';
 }
 
 /* Checks a line against the shard: its record must begin where the previous one ended, and the
@@ -162,7 +162,7 @@ static recmap_status check_record(struct frame *frame, struct side_index *side, 
     }
     enum frame_verdict verdict = FRAME_AT_END;
     if (offset < end)
-        verdict = side->framing->parse(frame, side->framing, side->shard.image.data + offset,
+        verdict = side->framing->parse(frame, side->framing, side->shard.bytes.data + offset,
                                        end - offset, FRAME_CHECK_STORED, &fault);
     if (verdict == FRAME_GOOD && frame->size == size) return RECMAP_OK;
     if (verdict == FRAME_GOOD)
@@ -187,7 +187,7 @@ static recmap_status report_progress(const struct scan_options *options, recmap_
  * still be whole: the records may otherwise come from zeros that replace missing pages. */
 static recmap_status flush_run(struct side_index *side, recmap_error *error) {
     recmap_progress *progress = side->options->totals;
-    if (image_was_cut(&side->text.image) || image_was_cut(&side->shard.image)) {
+    if (shard_bytes_was_cut(&side->text.bytes) || shard_bytes_was_cut(&side->shard.bytes)) {
         fail(error, RECMAP_IO, "the file was cut short while it was being read");
         fail_file(error, side->shard.path);
         return RECMAP_IO;
@@ -208,7 +208,7 @@ static recmap_status add_record(struct side_index *side, const struct frame *fra
     uint64_t offset = side->position;
     if (!run_add(&side->run, offset, frame->data_size, frame->check)) return fail_memory(error);
     recmap_status status = extractor_lift(side->options->extractor, &side->run,
-                                          side->shard.image.data + offset + frame->data_offset,
+                                          side->shard.bytes.data + offset + frame->data_offset,
                                           (size_t)frame->data_size, error);
     if (status != RECMAP_OK) {
         fail_at(error, side->shard.path, side->options->totals->record_count + side->run.count - 1,
@@ -224,7 +224,7 @@ static recmap_status add_record(struct side_index *side, const struct frame *fra
 static recmap_status check_end(struct side_index *side, uint64_t end, recmap_error *error) {
     struct frame frame;
     if (side->position >= end ||
-        side->framing->parse(&frame, side->framing, side->shard.image.data + side->position,
+        side->framing->parse(&frame, side->framing, side->shard.bytes.data + side->position,
                              end - side->position, FRAME_CHECK_HEADER, NULL) == FRAME_AT_END)
         return RECMAP_OK;
     char what[512];
@@ -236,7 +236,7 @@ static recmap_status check_end(struct side_index *side, uint64_t end, recmap_err
 /* Moves past the header of the shard. A file without room for it is damaged, as for a scan. */
 static recmap_status skip_header(struct side_index *side, recmap_error *error) {
     uint64_t header = side->framing->file_header_size, footer = side->framing->file_footer_size;
-    uint64_t size = side->shard.image.size;
+    uint64_t size = side->shard.bytes.size;
     side->position = header;
     if (bytes_fit(header, footer, size)) return RECMAP_OK;
     fail(error, RECMAP_CORRUPT,
@@ -249,10 +249,10 @@ static recmap_status skip_header(struct side_index *side, recmap_error *error) {
 }
 
 static recmap_status read_lines(struct side_index *side, recmap_error *error) {
-    uint64_t size = side->shard.image.size, footer = side->framing->file_footer_size;
+    uint64_t size = side->shard.bytes.size, footer = side->framing->file_footer_size;
     uint64_t end = footer < size ? size - footer : 0;
     RETURN_IF_FAILED(skip_header(side, error));
-    for (side->line = 1; side->text_position < side->text.image.size; side->line++) {
+    for (side->line = 1; side->text_position < side->text.bytes.size; side->line++) {
         struct frame frame;
         uint64_t offset, frame_size;
         if (!read_line(&offset, &frame_size, side))
@@ -298,8 +298,8 @@ static recmap_status scan_side(struct side_index *side, const char *folder, recm
 recmap_status side_index_scan(const char *folder, const char *path, const struct scan_sink *sink,
                               const struct scan_options *options, recmap_error *error) {
     struct side_index side = {
-        .shard = {.path = strdup(path), .image = SHARD_IMAGE_INIT},
-        .text = {.image = SHARD_IMAGE_INIT},
+        .shard = {.path = strdup(path), .bytes = SHARD_BYTES_INIT},
+        .text = {.bytes = SHARD_BYTES_INIT},
         .framing = options->form.framing,
         .sink = sink,
         .options = options,
