@@ -7,6 +7,7 @@
 
 #include <recmap/example.h>
 
+#include "base/words/character.h"
 #include "terminal/message.h"
 
 enum { ADVICE_SIZE = 160 };
@@ -39,7 +40,7 @@ static bool parse_int64(int64_t *number, const char *text) {
     errno = 0;
     long long value = strtoll(text, &end, 10);
     *number = value;
-    return *digits >= '0' && *digits <= '9' && !*end && !errno;
+    return is_digit(*digits) && !*end && !errno;
 }
 
 /* The same for a uint64. */
@@ -48,7 +49,7 @@ static bool parse_uint64(uint64_t *number, const char *text) {
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
     *number = value;
-    return *text >= '0' && *text <= '9' && !*end && !errno;
+    return is_digit(*text) && !*end && !errno;
 }
 
 /* Finds the numbers of all records of the data set with the id. */

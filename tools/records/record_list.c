@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words/character.h"
 #include "records/find_id.h"
 #include "records/line_reader.h"
 #include "terminal/interrupt.h"
@@ -114,7 +115,7 @@ recmap_status record_list_add_id(struct record_list *list, struct view *view, co
 static bool parse_digits(uint64_t *number, const char **text) {
     const char *start = *text;
     uint64_t value = 0;
-    for (; **text >= '0' && **text <= '9'; (*text)++) {
+    for (; is_digit(**text); (*text)++) {
         uint64_t digit = (uint64_t)(**text - '0');
         if (value > (UINT64_MAX - digit) / 10) return false;
         value = value * 10 + digit;

@@ -8,6 +8,7 @@
 
 #include <recmap/framing.h>
 
+#include "base/words/character.h"
 #include "base/words/near_name.h"
 #include "base/words/url_prefix.h"
 #include "terminal/message.h"
@@ -91,7 +92,7 @@ static int unknown_option(const struct args *args, const char *word) {
 static int option_error(const struct args *args) {
     const char *word = args->argv[optind - 1];
     if (optopt > 0 && optopt < OPTION_LONG && optopt != OPTION_HELP) {
-        if (optopt >= '0' && optopt <= '9') {
+        if (is_digit((char)optopt)) {
             /* getopt increments optind only after the last letter of a word. */
             if (word[0] != '-' || word[1] != optopt) word = args->argv[optind];
             return args_usage_error(args,
@@ -237,7 +238,7 @@ bool args_number(const struct args *args, const char *name, const char *text, ui
     uint64_t value = 0;
     bool too_large = false;
     const char *c = text;
-    for (; *c >= '0' && *c <= '9'; c++) {
+    for (; is_digit(*c); c++) {
         uint64_t digit = (uint64_t)(*c - '0');
         if (value > (UINT64_MAX - digit) / 10) too_large = true;
         value = value * 10 + digit;

@@ -10,6 +10,7 @@
 #include "base/core/array.h"
 #include "base/core/bytes.h"
 #include "base/core/error.h"
+#include "base/words/character.h"
 #include "base/words/printable.h"
 
 void recmap_text_deinit(recmap_text *text) {
@@ -232,7 +233,7 @@ static void put_shortest(struct json_writer *json, double value, bool is_float, 
     int digit_count = 0, size = 0;
     if (*cursor == '-') result[size++] = *cursor++;
     for (; *cursor != 'e'; cursor++)
-        if (*cursor >= '0' && *cursor <= '9') digits[digit_count++] = *cursor;
+        if (is_digit(*cursor)) digits[digit_count++] = *cursor;
     int exponent = (int)strtol(cursor + 1, NULL, 10);
     while (digit_count > 1 && digits[digit_count - 1] == '0') digit_count--;
     digits[digit_count] = 0;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text/json_reader.h"
+#include "base/words/character.h"
 
 /* More digits than this cannot change the nearest double; it only matters whether any of them is
  * not 0. */
@@ -16,7 +17,7 @@ enum { EXPONENT_MAX = 100000 };
 
 static bool pass_digits(struct json_reader *reader) {
     const char *first = reader->at;
-    while (reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9') reader->at++;
+    while (reader->at < reader->end && is_digit(*reader->at)) reader->at++;
     return reader->at > first;
 }
 

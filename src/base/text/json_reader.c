@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text/json.h"
+#include "base/words/character.h"
 
 char json_peek(struct json_reader *reader) {
     assert(reader->at <= reader->end);
@@ -158,15 +159,15 @@ bool json_read_text(struct json_reader *reader, char *text, size_t capacity) {
     return true;
 }
 
-static bool is_digit(const struct json_reader *reader) {
-    return reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9';
+static bool is_at_digit(const struct json_reader *reader) {
+    return reader->at < reader->end && is_digit(*reader->at);
 }
 
 bool json_read_uint64(struct json_reader *reader, uint64_t *value) {
     json_peek(reader);
     const char *first = reader->at;
     uint64_t sum = 0;
-    for (; is_digit(reader); reader->at++) {
+    for (; is_at_digit(reader); reader->at++) {
         uint64_t digit = (uint64_t)(*reader->at - '0');
         if (sum > (UINT64_MAX - digit) / 10) return false;
         sum = sum * 10 + digit;

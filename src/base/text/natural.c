@@ -4,9 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
+#include "base/words/character.h"
 
 static size_t digit_count(const char *text) {
     size_t count = 0;

@@ -6,10 +6,7 @@
 
 #include "base/text/json_reader.h"
 #include "base/text/rounding.h"
-
-static bool is_digit(char character) {
-    return character >= '0' && character <= '9';
-}
+#include "base/words/character.h"
 
 /* Skips digits, and returns whether there is one. */
 static bool skip_digits(const char **next, const char *end) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/core/error.h"
+#include "base/words/character.h"
 
 enum { NUMBER_SIZE_MAX = 400, SHOWN_SIZE_MAX = 60 };
 
@@ -116,10 +117,6 @@ bool filter_lexer_is(const struct filter_lexer *lexer, const char *word) {
     return (token->kind == FILTER_TOKEN_NAME || token->kind == FILTER_TOKEN_SYMBOL) &&
            token->size == strlen(word) &&
            !memcmp(lexer->expression + token->start, word, token->size);
-}
-
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
 }
 
 static bool is_name_start(char c) {

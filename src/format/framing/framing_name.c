@@ -1,6 +1,7 @@
 /* Looks up the built-in framings by name. */
 #include <string.h>
 
+#include "base/words/character.h"
 #include "format/framing/fixed.h"
 #include "format/framing/framing.h"
 #include "format/framing/lines.h"
@@ -13,8 +14,8 @@
 static bool read_number(uint64_t *number, const char **text) {
     const char *c = *text;
     uint64_t value = 0;
-    if (c[0] == '0' && c[1] >= '0' && c[1] <= '9') return false;
-    for (; *c >= '0' && *c <= '9'; c++) {
+    if (c[0] == '0' && is_digit(c[1])) return false;
+    for (; is_digit(*c); c++) {
         if (value > FIXED_MAX / 10) return false;
         value = value * 10 + (uint64_t)(*c - '0');
     }

@@ -6,6 +6,7 @@
 
 #include "base/core/error.h"
 #include "base/os/file.h"
+#include "base/words/character.h"
 #include "base/words/url_prefix.h"
 #include "format/shards/shard_name.h"
 #include "format/shards/shard_sets.h"
@@ -16,27 +17,19 @@
 typedef recmap_status make_stem(char **stem, size_t *folder_size, char *const *shards, size_t count,
                                 recmap_error *error);
 
-static bool is_digit(unsigned char c) {
-    return c >= '0' && c <= '9';
-}
-
-static bool is_letter(unsigned char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 0x80;
-}
-
-static bool is_word(unsigned char c) {
+static bool is_word(char c) {
     return is_digit(c) || is_letter(c);
 }
 
 /* Returns true if a word ends between the two characters. A number may follow letters. */
-static bool is_boundary(unsigned char last, unsigned char next) {
+static bool is_boundary(char last, char next) {
     if (!is_word(last) || !is_word(next)) return true;
     return is_letter(last) && is_digit(next);
 }
 
 /* The character of the name at `i`, or 0 at its end. */
-static unsigned char char_at(struct path_part name, size_t i) {
-    return i < name.size ? (unsigned char)name.start[i] : 0;
+static char char_at(struct path_part name, size_t i) {
+    return i < name.size ? name.start[i] : 0;
 }
 
 static size_t common_size(struct path_part a, struct path_part b) {
@@ -56,11 +49,10 @@ static struct path_part name_of(const char *shard) {
 static size_t without_numbers(struct path_part prefix) {
     size_t size = prefix.size;
     for (;;) {
-        while (size && !is_word((unsigned char)prefix.start[size - 1])) size--;
+        while (size && !is_word(prefix.start[size - 1])) size--;
         size_t start = size;
-        while (start && is_digit((unsigned char)prefix.start[start - 1])) start--;
-        if (start &&
-            (is_word((unsigned char)prefix.start[start - 1]) || prefix.start[start - 1] == '.'))
+        while (start && is_digit(prefix.start[start - 1])) start--;
+        if (start && (is_word(prefix.start[start - 1]) || prefix.start[start - 1] == '.'))
             return size;
         if (start == size) return size;
         size = start;
@@ -74,12 +66,12 @@ static struct path_part common_words(char *const *shards, size_t count) {
     for (size_t i = 1; i < count; i++) prefix.size = common_size(prefix, name_of(shards[i]));
     bool ends_word = true;
     for (size_t i = 0; i < count && prefix.size; i++)
-        ends_word &= is_boundary((unsigned char)prefix.start[prefix.size - 1],
-                                 char_at(name_of(shards[i]), prefix.size));
+        ends_word &=
+            is_boundary(prefix.start[prefix.size - 1], char_at(name_of(shards[i]), prefix.size));
     while (prefix.size && !ends_word) {
         prefix.size--;
-        ends_word = prefix.size && is_boundary((unsigned char)prefix.start[prefix.size - 1],
-                                               (unsigned char)prefix.start[prefix.size]);
+        ends_word = prefix.size &&
+                    is_boundary(prefix.start[prefix.size - 1], prefix.start[prefix.size]);
     }
     prefix.size = without_numbers(prefix);
     return prefix;

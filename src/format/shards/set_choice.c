@@ -10,8 +10,7 @@
 #include "base/core/interrupt.h"
 #include "base/core/redact.h"
 #include "base/os/path_pattern.h"
-
-enum { LABEL_WORK = 256 /* for the interrupt, in bytes: looking at a name */ };
+#include "base/words/character.h"
 
 /* Of advice and lists of sets. A folder that does not fit is left out of advice. */
 enum { TITLE_SIZE = 180, ADVISED_SIZE = 300, LIST_SIZE = 800, LISTED_MAX = 5 };
@@ -89,9 +88,9 @@ static bool write_pattern(char text[TITLE_SIZE], const struct shard_set *set,
     char components[TITLE_SIZE], **paths = calloc(set->shard_count + 1, sizeof *paths);
     const char *path = set->label.path, *end = path + strlen(path);
     size_t count = 0;
-    while (end > path && (end[-1] < '0' || end[-1] > '9') && end[-1] != '/') end--;
+    while (end > path && !is_digit(end[-1]) && end[-1] != '/') end--;
     const char *start = end;
-    while (start > path && start[-1] >= '0' && start[-1] <= '9') start--;
+    while (start > path && is_digit(start[-1])) start--;
     int size = snprintf(text, TITLE_SIZE, "%.*s*%s", (int)(start - path), path, end);
     bool is_exact = paths && start < end && size < TITLE_SIZE && !strpbrk(path, "*?[\\");
     memcpy(components, text, strlen(text) + 1);
@@ -241,7 +240,7 @@ static recmap_status keep_split(struct path_list *list, size_t first, const char
         set_label_init(&label, list->paths[i]);
         set_base(&label, name, source);
         *kept_count += set_label_has_split(&label, split);
-        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), LABEL_WORK, error));
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), SET_LABEL_WORK, error));
     }
     if (!*kept_count) return RECMAP_OK;
     for (size_t i = first; i < list->count; i++) {
@@ -332,12 +331,12 @@ recmap_status set_register_check(struct set_register *sets, const struct path_li
     if (!first) return RECMAP_OK;
     RETURN_IF_FAILED(grow_register(sets, list, first, error));
     for (; sets->registered < first; sets->registered++) {
-        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), LABEL_WORK, error));
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), SET_LABEL_WORK, error));
         add_to_register(sets, list, sets->registered);
     }
     for (size_t i = first; i < list->count; i++) {
         struct set_label label, old;
-        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), LABEL_WORK, error));
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), SET_LABEL_WORK, error));
         set_label_init(&label, list->paths[i]);
         size_t slot = *find_slot(sets, list, &label);
         if (!slot) continue;

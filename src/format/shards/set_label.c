@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "base/os/file.h"
+#include "base/words/character.h"
 
 static const char *const record_suffixes[] = {".tfrecord", ".tfrecords", ".recordio", NULL};
 
@@ -17,10 +18,6 @@ static const char *const type_suffixes[] = {".tfrec", ".record", ".records", ".o
 
 static const char *const splits[] = {"train", "test", "validation", "val",     "valid",
                                      "dev",   "eval", "training",   "testing", NULL};
-
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
 
 static bool is_separator(char c) {
     return c == '-' || c == '_' || c == '.' || c == ' ';

@@ -35,6 +35,9 @@ struct set_label {
     struct set_member member;     /* SET_NUMBERED */
 };
 
+/* What finding the parts of a name costs: for the interrupt, in bytes. */
+enum { SET_LABEL_WORK = 256 };
+
 void set_label_init(struct set_label *label, const char *path);
 
 /* Orders files by their sets: 0 for two files of one set: loose files are, unless the

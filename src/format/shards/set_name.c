@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/os/file.h"
+#include "base/words/character.h"
 
 /* Numbers with more digits in the name of a file do not number shards. */
 enum { DIGITS_MAX = 7 };
@@ -14,10 +15,6 @@ enum { DIGITS_MAX = 7 };
 enum { SHORT_DIGITS = 5 };
 
 static const char separator[] = "-of-";
-
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
 
 const char *set_name_find_count(const char *path) {
     const char *sign = strrchr(path, '@');

@@ -5,15 +5,12 @@
 #include <string.h>
 
 #include "base/os/file.h"
+#include "base/words/character.h"
 #include "format/shards/set_name.h"
 
 static bool ends_with(const char *name, const char *end) {
     size_t size = strlen(name), end_size = strlen(end);
     return size >= end_size && !memcmp(name + size - end_size, end, end_size);
-}
-
-static bool is_letter(unsigned char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 0x80;
 }
 
 bool shard_name_is_possible(const char *name) {
@@ -193,6 +190,6 @@ static bool continues_character(unsigned char c) {
 size_t shard_name_trim_size(const char *name, size_t size) {
     assert(size <= strlen(name));
     while (size && continues_character((unsigned char)name[size])) size--;
-    while (size && !is_letter((unsigned char)name[size - 1])) size--;
+    while (size && !is_letter(name[size - 1])) size--;
     return size;
 }

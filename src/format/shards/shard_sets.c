@@ -9,8 +9,6 @@
 #include "base/core/interrupt.h"
 #include "base/core/sort.h"
 
-enum { LABEL_WORK = 256 /* for the interrupt, in bytes: looking at a name */ };
-
 /* The compression suffix of a file without a number, which ends its name. */
 static const char *suffix_of(const struct set_label *label) {
     return label->compression.start;
@@ -42,7 +40,7 @@ static recmap_status count_unnumbered(size_t *unnumbered_count, bool *differ, ch
     *unnumbered_count = 0;
     *differ = false;
     for (size_t i = 0; i < count; i++) {
-        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), LABEL_WORK, error));
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), SET_LABEL_WORK, error));
         set_label_init(&label, paths[i]);
         if (is_numbered(&label)) continue;
         if (!*unnumbered_count) first = label;
@@ -107,7 +105,7 @@ static recmap_status add_runs(struct shard_sets *sets, char *const *paths, size_
                               int (*compare)(const void *a, const void *b), recmap_error *error) {
     for (size_t i = 0; i < count; i++) {
         struct shard_set next = {.shard_count = 1, .first = i};
-        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), LABEL_WORK, error));
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), SET_LABEL_WORK, error));
         set_label_init(&next.label, paths[i]);
         if (is_numbered(&next.label)) next.largest = next.label.member.number;
         if (sets->count && is_same_set(&sets->sets[sets->count - 1], next, compare)) {

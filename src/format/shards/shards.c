@@ -16,6 +16,7 @@
 #include "base/os/list.h"
 #include "base/os/tree.h"
 #include "base/text/natural.h"
+#include "base/words/character.h"
 #include "base/words/url_prefix.h"
 #include "format/shards/index_name.h"
 #include "format/shards/set_choice.h"
@@ -479,7 +480,7 @@ static recmap_status fail_unknown(recmap_error *error, const char *name, unsigne
                     "recmap does not expand braces: use the wildcards * and ?, or name all N "
                     "shards of a set as NAME@N");
     else if (!count) fail_advise(error, "check the path; %s", start);
-    else if (*count >= '0' && *count <= '9')
+    else if (is_digit(*count))
         fail_advise(error,
                     "NAME@N means all shards of a set, with N from 1 to %d without leading zeros; "
                     "otherwise check the path; %s",

@@ -10,6 +10,7 @@
 #include "base/text/base64.h"
 #include "base/text/json_reader.h"
 #include "base/text/rounding.h"
+#include "base/words/character.h"
 #include "parse/example/building.h"
 
 struct json_input {
@@ -166,7 +167,7 @@ static bool refuse_int64(struct json_input *input, const char *place,
                          const struct json_number *number) {
     int64_t bits;
     size_t first = number->size && *number->data == '-', i = first;
-    while (i < number->size && number->data[i] >= '0' && number->data[i] <= '9') i++;
+    while (i < number->size && is_digit(number->data[i])) i++;
     if (i < number->size || i == first)
         return refuse(input, place, "the number is not a 64-bit integer");
     refuse(input, place, "%.*s is beyond int64 (-2^63 to 2^63 - 1)", shown_size(number),

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/text/json_reader.h"
+#include "base/words/character.h"
 
 enum { TIME_MAX = 64 };
 
@@ -27,10 +28,6 @@ static bool is_one_of(const struct json_string *name, const char *const *names) 
     for (; *names; names++)
         if (json_string_is(name, *names)) return true;
     return false;
-}
-
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
 }
 
 /* The seconds that the time is ahead of UTC. */

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/words/character.h"
+
 void reply_reset(struct reply *reply) {
     *reply = (struct reply){
         .content_length = REPLY_NO_SIZE, .range_total = REPLY_NO_SIZE, .modified = REPLY_NO_TIME};
@@ -40,8 +42,7 @@ static bool skip(struct text *text, const char *word) {
 /* Takes a number of at most 18 digits, which fits and leaves room for sums. */
 static bool take_number(uint64_t *number, struct text *text) {
     size_t digits = 0;
-    for (*number = 0; digits < text->size && text->data[digits] >= '0' && text->data[digits] <= '9';
-         digits++) {
+    for (*number = 0; digits < text->size && is_digit(text->data[digits]); digits++) {
         if (digits == 18) return false;
         *number = *number * 10 + (uint64_t)(text->data[digits] - '0');
     }
@@ -281,8 +282,7 @@ enum reply_verdict reply_check(uint64_t *body_size, const char **reason, const s
 }
 
 static bool is_code_character(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '.' || c == '_';
 }
 
 void reply_find_code(char code[CODE_MAX], const char *body, size_t size) {

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/words/character.h"
 #include "base/words/url_prefix.h"
 
 static const struct {
@@ -14,7 +15,7 @@ static const struct {
 };
 
 static bool is_alphanumeric(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c);
 }
 
 bool url_has_listing(enum url_scheme scheme) {
