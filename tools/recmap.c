@@ -57,7 +57,7 @@ static int unknown_word(const char *word) {
 
 static void print_warning(const recmap_error *warning, void *unused) {
     (void)unused;
-    recmap_error_print(warning, stderr);
+    message_print(warning);
 }
 
 static int run_command(int argc, char **argv) {

@@ -230,6 +230,23 @@ class WhenRead(CliTest):
             summary, "s.rmx: 99 of 100 records are good; 1 damaged place not in the index"
         )
 
+    def test_advice_is_for_the_command(self):
+        """A loader's constant of C is left out, and semicolons in paths end no clause."""
+        os.makedirs(self.path("a;b"))
+        for file in ("s-0", "s-1"):
+            self.write(f"a;b/{file}", self.read(file))
+        self.index("-o", "a;b/s.rmx", "a;b/s-0", "a;b/s-1")
+        self.write("a;b/s-1", flipped(self.read("a;b/s-1"), 7 * self.size + 20))
+        advice = (
+            "\n  run `recmap verify 'a;b/s.rmx'` to list all damage; to leave bad records out of "
+            "the index, index again with `recmap index --on-bad-record skip -o 'a;b/s.rmx' "
+            "'a;b/s-0' 'a;b/s-1'`\n"
+        )
+        for command in (["get", "a;b/s.rmx", "57"], ["cat", "a;b/s.rmx"]):
+            result = self.run_recmap(*command)
+            self.assertEqual(result.status, 3)
+            self.assertTrue(result.err.decode().endswith(advice), result.err)
+
     def test_a_missing_shard(self):
         os.remove(self.path("s-0"))
         result = self.run_recmap("get", "s.rmx", "3")

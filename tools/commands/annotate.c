@@ -146,7 +146,7 @@ static void print_all_nulls(const struct annotate_job *job) {
 static void print_warnings(const recmap_annotation *annotation) {
     const recmap_error *warning;
     for (size_t i = 0; (warning = recmap_annotation_warning(annotation, i)); i++)
-        recmap_error_print(warning, stderr);
+        message_print(warning);
 }
 
 static void print_unmatched(const recmap_annotation *annotation) {
@@ -169,7 +169,7 @@ static int run_annotate(struct annotate_job *job, recmap_dataset *dataset) {
     if (status == RECMAP_OK) print_warnings(annotation);
     if (status == RECMAP_OK) print_unmatched(annotation);
     recmap_annotation_destroy(annotation);
-    if (status != RECMAP_OK) return interrupt_finish(recmap_error_print(&error, stderr));
+    if (status != RECMAP_OK) return interrupt_finish(message_print(&error));
     message("%s: columns: %zu added, %zu dropped, %zu renamed", job->args.operands[0],
             count_changes(job, OPTION_COLUMN), count_changes(job, OPTION_DROP),
             count_changes(job, OPTION_RENAME));

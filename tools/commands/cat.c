@@ -6,6 +6,7 @@
 #include "orders/order_iterator.h"
 #include "records/view_output.h"
 #include "terminal/interrupt.h"
+#include "terminal/message.h"
 
 struct cat_job {
     struct args args;
@@ -48,14 +49,14 @@ static int run_cat(const struct cat_job *job, struct view *view) {
     recmap_status status = job->expression ? view_filter(view, job->expression, &error) : RECMAP_OK;
     if (status == RECMAP_OK)
         status = order_options_create_order(&records, &job->order, view->count, &error);
-    if (status != RECMAP_OK) return interrupt_finish(recmap_error_print(&error, stderr));
+    if (status != RECMAP_OK) return interrupt_finish(message_print(&error));
     struct order_iterator order;
     int exit_status = order_iterator_init(&order, records, &job->order, &job->args);
     recmap_order_release(records);
     if (exit_status) return exit_status;
     status = write_records(job, view, &order, &error);
     order_iterator_deinit(&order);
-    return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
+    return interrupt_finish(status == RECMAP_OK ? 0 : message_print(&error));
 }
 
 /* All options are parsed and checked before the index is opened, so that usage errors are reported

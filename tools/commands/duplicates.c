@@ -56,7 +56,7 @@ static int run_duplicates(struct view *view, const char *subject, const char *pa
     }
     bool is_misspelt = status == RECMAP_FEATURE && error.record == RECMAP_NO_RECORD;
     if (is_misspelt) error.status = RECMAP_INVALID;
-    return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
+    return interrupt_finish(status == RECMAP_OK ? 0 : message_print(&error));
 }
 
 static int run(int argc, char **argv) {

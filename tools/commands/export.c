@@ -67,7 +67,7 @@ static int check_inside(const recmap_dataset *dataset, uint64_t shard_index,
     recmap_error error = RECMAP_ERROR_INIT;
     char *path = NULL;
     if (find_idx_path(&path, dataset, shard_index, NULL, &error) != RECMAP_OK)
-        return recmap_error_print(&error, stderr);
+        return message_print(&error);
     int exit_status = 0;
     if (!is_inside(path, index_path))
         exit_status = message_error(RECMAP_INVALID, path, "name a folder with -o",
@@ -132,7 +132,7 @@ static int check_names(const recmap_dataset *dataset) {
     struct parts parts = {NULL, 0};
     int exit_status = 0;
     if (list_parts(&parts, dataset, compare_base_names, &error) != RECMAP_OK)
-        exit_status = recmap_error_print(&error, stderr);
+        exit_status = message_print(&error);
     for (size_t i = 0, end; !exit_status && i < parts.count; i = end) {
         end = end_of_file(&parts, i);
         const char *path = parts.parts[i].path;
@@ -151,7 +151,7 @@ static int check_shards(recmap_dataset *dataset, const char *folder, const char 
     recmap_shard_info shard;
     for (uint64_t i = 0; i < count; i++) {
         if (recmap_dataset_get_shard(&shard, dataset, i, &error) != RECMAP_OK)
-            return recmap_error_print(&error, stderr);
+            return message_print(&error);
         if (strcmp(shard.framing, "tfrecord") || strcmp(shard.compression, "none"))
             return message_error(RECMAP_UNSUPPORTED, shard.path,
                                  "convert the records with 'recmap cat --format tfrecord'",
@@ -210,7 +210,7 @@ static int export_file(const struct view *view, const struct part *parts, size_t
     recmap_error error = RECMAP_ERROR_INIT;
     char *path = NULL;
     if (find_idx_path(&path, dataset, parts[0].shard_index, folder, &error) != RECMAP_OK)
-        return recmap_error_print(&error, stderr);
+        return message_print(&error);
     int exit_status = output_check(path, view->index_path, dataset);
     if (!exit_status) {
         struct output output;
@@ -219,7 +219,7 @@ static int export_file(const struct view *view, const struct part *parts, size_t
         if (status == RECMAP_OK) status = write_parts(&output, dataset, parts, count, &error);
         if (status == RECMAP_OK) status = output_finish(&output, &error);
         output_close(&output);
-        if (status != RECMAP_OK) exit_status = recmap_error_print(&error, stderr);
+        if (status != RECMAP_OK) exit_status = message_print(&error);
     }
     free(path);
     return exit_status;
@@ -231,7 +231,7 @@ static int export_files(const struct view *view, const char *folder, uint64_t *c
     int exit_status = 0;
     *count = 0;
     if (list_parts(&parts, view->dataset, compare_parts, &error) != RECMAP_OK)
-        exit_status = recmap_error_print(&error, stderr);
+        exit_status = message_print(&error);
     for (size_t i = 0, end; !exit_status && i < parts.count; i = end, ++*count) {
         end = end_of_file(&parts, i);
         exit_status = export_file(view, parts.parts + i, end - i, folder);

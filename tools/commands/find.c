@@ -26,13 +26,13 @@ static int find_operands(struct view *view, const struct args *args) {
     for (int i = 1; i < args->operand_count; i++) {
         const char *id = args->operands[i];
         if (find_id(&matches, view, id, &error) != RECMAP_OK) {
-            exit_status = recmap_error_print(&error, stderr);
+            exit_status = message_print(&error);
             break;
         }
         for (size_t k = 0; k < matches.count; k++) print_match(id, matches.numbers[k]);
         if (matches.count) continue;
         find_id_fail(&matches, view, id, &error);
-        exit_status = recmap_error_print(&error, stderr);
+        exit_status = message_print(&error);
     }
     match_list_deinit(&matches);
     return exit_status;

@@ -124,7 +124,7 @@ static int run_get(struct get_job *job) {
     if (status == RECMAP_OK) status = check_ranges(&view, &job->list, &error);
     if (status == RECMAP_OK) status = write_output(job, &view, &error);
     view_close(&view);
-    return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
+    return interrupt_finish(status == RECMAP_OK ? 0 : message_print(&error));
 }
 
 static void set_option(struct get_job *job, int option) {

@@ -51,7 +51,7 @@ static void print_warning(struct import_job *job, const struct line_reader *read
     placed.record = RECMAP_NO_RECORD; /* the line says it */
     place_error(reader, &placed);
     progress_bar_clear(&job->progress);
-    recmap_error_print(&placed, stderr);
+    message_print(&placed);
 }
 
 /* Warns of values that change, and of features whose kind does. */
@@ -143,7 +143,7 @@ static int run_import(struct import_job *job) {
     if (status == RECMAP_OK && job->path)
         message("%s: %" PRIu64 " record%s", job->path, job->done.record_count,
                 plural(job->done.record_count));
-    return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
+    return interrupt_finish(status == RECMAP_OK ? 0 : message_print(&error));
 }
 
 /* Rejects a terminal as output, the name of an index or a selection, and an output that is one of

@@ -150,7 +150,7 @@ static int list_shards(struct index_job *job) {
     if (status == RECMAP_OK) recmap_shards_set_framing(job->shards, job->options.framing);
     for (int i = 0; status == RECMAP_OK && i < job->args.operand_count; i++)
         status = recmap_shards_add(job->shards, job->args.operands[i], &error);
-    if (status != RECMAP_OK) return recmap_error_print(&error, stderr);
+    if (status != RECMAP_OK) return message_print(&error);
     print_warnings(job);
     return 0;
 }
@@ -176,8 +176,7 @@ static int choose_path(struct index_job *job) {
     recmap_error error = RECMAP_ERROR_INIT;
     job->options.is_part = job->path != NULL; /* parts are named: the default name is the set's */
     if (job->path) return 0;
-    if (find_path(job->path_buffer, job, &error) != RECMAP_OK)
-        return recmap_error_print(&error, stderr);
+    if (find_path(job->path_buffer, job, &error) != RECMAP_OK) return message_print(&error);
     job->path = job->path_buffer;
     return 0;
 }
@@ -209,7 +208,7 @@ static int inherit_options(struct index_job *job) {
                             !job->options.counted_feature_count;
     recmap_status status = inherited_open(&job->appended, &job->options, job->path,
                                           &job->args.dataset_options, &error);
-    return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
+    return status == RECMAP_OK ? 0 : message_print(&error);
 }
 
 static recmap_status build_from(recmap_index_builder *builder, struct index_job *job,
@@ -272,7 +271,7 @@ static int run_build(struct index_job *job) {
     job->options.guard = 1;
     recmap_status status = build(job, &summary, &error);
     progress_bar_clear(&job->progress);
-    if (status != RECMAP_OK) return interrupt_finish(recmap_error_print(&error, stderr));
+    if (status != RECMAP_OK) return interrupt_finish(message_print(&error));
     print_summary(job, &summary);
     return interrupt_finish(0);
 }
@@ -306,7 +305,7 @@ static int run_lift(struct index_job *job) {
     recmap_status status = lift(job, dataset, &progress, &error);
     progress_bar_clear(&progress);
     recmap_dataset_close(dataset);
-    if (status != RECMAP_OK) return interrupt_finish(recmap_error_print(&error, stderr));
+    if (status != RECMAP_OK) return interrupt_finish(message_print(&error));
     message("%s: columns: %zu added", job->args.operands[0], job->options.lift_count);
     return interrupt_finish(0);
 }

@@ -243,7 +243,7 @@ static int run(int argc, char **argv) {
     recmap_status status = request.as_json ? print_json(&view, &request, &error)
                                            : print_human(&view, args.operands[0], &request, &error);
     view_close(&view);
-    return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
+    return status == RECMAP_OK ? 0 : message_print(&error);
 }
 
 static const char help[] =

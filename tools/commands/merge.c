@@ -45,7 +45,7 @@ static int prepare(struct merge_job *job) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = inherited_open(&job->first, &job->options, job->args.operands[0],
                                           &job->args.dataset_options, &error);
-    if (status != RECMAP_OK) return recmap_error_print(&error, stderr);
+    if (status != RECMAP_OK) return message_print(&error);
     return replaced_check_annotated(job->path, &job->options, &job->args.dataset_options);
 }
 
@@ -93,7 +93,7 @@ static int run_merge(struct merge_job *job) {
     progress_bar_clear(&job->progress);
     if (status != RECMAP_OK) {
         advise_id(job, &error);
-        return interrupt_finish(recmap_error_print(&error, stderr));
+        return interrupt_finish(message_print(&error));
     }
     /* No shard was read, so rates would mean nothing. */
     message("%s: %" PRIu64 " record%s in %" PRIu64 " shard%s", job->path, summary.record_count,

@@ -74,7 +74,7 @@ static int print_position(const struct order_job *job, const recmap_order *order
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status =
         recmap_order_position_of(&position, order, job->order.epoch, job->number, &error);
-    if (status != RECMAP_OK) return recmap_error_print(&error, stderr);
+    if (status != RECMAP_OK) return message_print(&error);
     printf("%" PRIu64 "\n", position);
     return 0;
 }
@@ -85,7 +85,7 @@ static int print_description(const recmap_order *order) {
     recmap_status status = recmap_order_describe(&text, order, &error);
     if (status == RECMAP_OK) puts(text.data);
     recmap_text_deinit(&text);
-    return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
+    return status == RECMAP_OK ? 0 : message_print(&error);
 }
 
 static recmap_status print_numbers(struct order_iterator *iterator, recmap_error *error) {
@@ -126,7 +126,7 @@ static int print_epoch(const struct order_job *job, recmap_order *order) {
             ? row_printer_print(&iterator, job->is_json ? ROW_JSON : ROW_TEXT, &error)
             : print_numbers(&iterator, &error);
     order_iterator_deinit(&iterator);
-    return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
+    return status == RECMAP_OK ? 0 : message_print(&error);
 }
 
 static int create_order(recmap_order **order, const struct order_job *job,
@@ -138,7 +138,7 @@ static int create_order(recmap_order **order, const struct order_job *job,
                                         &job->args);
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = order_options_create_order(order, &job->order, view->count, &error);
-    return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
+    return status == RECMAP_OK ? 0 : message_print(&error);
 }
 
 static int run_order(const struct order_job *job) {

@@ -99,7 +99,7 @@ static int run_report(struct report *report, const struct report_job *job) {
     if (status == RECMAP_OK) print_messages(report, job->path);
     record_sizes_deinit(&report->sizes);
     record_sample_deinit(&report->sample);
-    return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
+    return interrupt_finish(status == RECMAP_OK ? 0 : message_print(&error));
 }
 
 static int set_order_number(struct report_job *job, int option, uint64_t *number) {

@@ -71,7 +71,7 @@ static int run_sample(struct view *view, const struct sample_job *job) {
     if (status == RECMAP_OK && !view_output_is_selection(job->path))
         return view_output_write_all(view, job->path, job->format);
     if (status == RECMAP_OK) status = view_output_save(view, job->path, total, &error);
-    return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
+    return status == RECMAP_OK ? 0 : message_print(&error);
 }
 
 static int run(int argc, char **argv) {

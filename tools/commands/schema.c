@@ -92,7 +92,7 @@ static int run_schema(const struct view *view, uint64_t sample, enum schema_form
         status = print_schema(schema, form, &error);
     }
     recmap_schema_destroy(schema);
-    return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
+    return interrupt_finish(status == RECMAP_OK ? 0 : message_print(&error));
 }
 
 /* Returns 0, or the exit status after printing the error. */

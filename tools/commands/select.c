@@ -9,7 +9,7 @@ static int run_select(struct view *view, const char *expression, const char *pat
     recmap_status status = expression ? view_filter(view, expression, &error) : RECMAP_OK;
     if (status == RECMAP_OK && !path) return view_output_write_all(view, NULL, OUTPUT_NUMBER);
     if (status == RECMAP_OK) status = view_output_save(view, path, total, &error);
-    return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
+    return status == RECMAP_OK ? 0 : message_print(&error);
 }
 
 static int run(int argc, char **argv) {

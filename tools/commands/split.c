@@ -145,7 +145,7 @@ static int run(int argc, char **argv) {
     exit_status = view_open(&view, &job.args);
     if (!exit_status) exit_status = prepare_folder(&view, &job);
     if (!exit_status && save_parts(&view, &job, &error) != RECMAP_OK)
-        exit_status = recmap_error_print(&error, stderr);
+        exit_status = message_print(&error);
     view_close(&view);
     return exit_status;
 }

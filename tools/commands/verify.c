@@ -123,7 +123,7 @@ static int run_verify(recmap_dataset *dataset, recmap_verify_options *verify, co
     if (status == RECMAP_CANCELLED)
         exit_status =
             message_error(status, path, NULL, "interrupted before everything was checked");
-    else if (status != RECMAP_OK) exit_status = recmap_error_print(&error, stderr);
+    else if (status != RECMAP_OK) exit_status = message_print(&error);
     return interrupt_finish(exit_status);
 }
 
@@ -133,7 +133,7 @@ static int check_index(recmap_dataset *dataset, const recmap_verify_options *ver
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = recmap_dataset_verify(&report, dataset, verify, &error);
     recmap_report_destroy(report);
-    return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
+    return status == RECMAP_OK ? 0 : message_print(&error);
 }
 
 struct verify_job {

@@ -64,7 +64,7 @@ static int run_view(struct viewer *viewer, const struct view_job *job) {
     if (status == RECMAP_OK) status = serve(server, job, &viewer->view, &error);
     server_close(server);
     free(server);
-    return status == RECMAP_CANCELLED ? 0 : recmap_error_print(&error, stderr);
+    return status == RECMAP_CANCELLED ? 0 : message_print(&error);
 }
 
 static int set_option(struct view_job *job, int option) {

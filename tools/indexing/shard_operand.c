@@ -389,7 +389,7 @@ int shard_operand_open(recmap_dataset **dataset, char **path, const struct args 
     if (status == RECMAP_OK && !(*path = strdup(source.path))) status = message_fail_memory(&error);
     if (status != RECMAP_OK) {
         recmap_dataset_close(source.dataset);
-        return interrupt_finish(recmap_error_print(&error, stderr));
+        return interrupt_finish(message_print(&error));
     }
     *dataset = source.dataset;
     interrupt_unwatch();

@@ -292,5 +292,5 @@ int shard_set_write_all(const char *path, const struct view *view) {
     uint64_t next = 0;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = shard_set_write(path, view, view_all_positions(view, &next), &error);
-    return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
+    return interrupt_finish(status == RECMAP_OK ? 0 : message_print(&error));
 }

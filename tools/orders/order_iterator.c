@@ -58,7 +58,7 @@ int order_iterator_init(struct order_iterator *iterator, recmap_order *order,
     recmap_error error = RECMAP_ERROR_INIT;
     if (init(iterator, options, &error) != RECMAP_OK) {
         order_iterator_deinit(iterator);
-        return recmap_error_print(&error, stderr);
+        return message_print(&error);
     }
     return 0;
 }

@@ -116,7 +116,7 @@ static int find_only_feature(const char **name, const recmap_dataset *dataset, c
     recmap_counted_feature feature;
     recmap_error error = RECMAP_ERROR_INIT;
     if (recmap_dataset_get_counted_feature(&feature, dataset, 0, &error) != RECMAP_OK)
-        return recmap_error_print(&error, stderr);
+        return message_print(&error);
     *name = feature.name;
     return 0;
 }
@@ -146,5 +146,5 @@ int row_options_create_order(recmap_order **order, const struct row_options *opt
     recmap_status status = recmap_dataset_read_counts(&counts, dataset, name, &error);
     if (status == RECMAP_OK) status = create_order(order, options, seed, counts, &error);
     recmap_counts_release(counts);
-    return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
+    return status == RECMAP_OK ? 0 : message_print(&error);
 }

@@ -115,7 +115,7 @@ int output_create_folder(const char *folder) {
     if (!mkdir(folder, 0777) || errno == EEXIST) return 0;
     recmap_error error = RECMAP_ERROR_INIT;
     message_fail_errno(&error, folder, "create the folder");
-    return recmap_error_print(&error, stderr);
+    return message_print(&error);
 }
 
 /* Rejects a name that says that the file is compressed, except for raw payloads, which may be. */
@@ -225,5 +225,5 @@ int output_check_stdout(int exit_status) {
     recmap_error error = RECMAP_ERROR_INIT;
     if (!errno) errno = EIO;
     message_fail_errno(&error, stdout_name, "write");
-    return recmap_error_print(&error, stderr);
+    return message_print(&error);
 }

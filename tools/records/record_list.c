@@ -76,7 +76,7 @@ int record_list_add_operands(struct record_list *list, const struct args *args) 
         struct number_range range;
         recmap_error error = RECMAP_ERROR_INIT;
         if (!parse_operand(&range, args, args->operands[i])) return 2;
-        if (add_range(list, range, &error) != RECMAP_OK) return recmap_error_print(&error, stderr);
+        if (add_range(list, range, &error) != RECMAP_OK) return message_print(&error);
     }
     return 0;
 }

@@ -116,7 +116,7 @@ static void print_summary(const struct view_report *report, const struct view *v
 static int run(struct view_report *report, const struct view *view, const char *path) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = check_items(report, view, &error);
-    if (status != RECMAP_OK) return interrupt_finish(recmap_error_print(&error, stderr));
+    if (status != RECMAP_OK) return interrupt_finish(message_print(&error));
     print_summary(report, view, path);
     return report->damage_count ? 1 : 0;
 }

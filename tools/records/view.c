@@ -31,7 +31,7 @@ int view_open(struct view *view, const struct args *args) {
     if (args_name_selection(args)) {
         recmap_error error = RECMAP_ERROR_INIT;
         if (open_selection(view, args, &error) == RECMAP_OK) return 0;
-        return recmap_error_print(&error, stderr);
+        return message_print(&error);
     }
     bool are_shards = shard_operand_is_named(args);
     exit_status = are_shards ? shard_operand_open(&view->dataset, &view->found_path, args)

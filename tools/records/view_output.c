@@ -102,7 +102,7 @@ int view_output_write_all(const struct view *view, const char *path, enum output
     if (status == RECMAP_OK) status = view_output_write(&output, view, positions, &error);
     if (status == RECMAP_OK) status = output_finish(&output, &error);
     output_close(&output);
-    return interrupt_finish(status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr));
+    return interrupt_finish(status == RECMAP_OK ? 0 : message_print(&error));
 }
 
 bool view_output_is_selection(const char *path) {

@@ -142,7 +142,7 @@ static int set_storage(struct args *args, char *text) {
     recmap_status status = args_prepare_storage(&args->dataset_options, &error);
     if (status == RECMAP_OK)
         status = recmap_storage_set(args->dataset_options.storage, text, equals + 1, &error);
-    return status == RECMAP_OK ? 0 : recmap_error_print(&error, stderr);
+    return status == RECMAP_OK ? 0 : message_print(&error);
 }
 
 static int set_framing(struct args *args, const char *text) {
@@ -290,7 +290,7 @@ int args_option_size(const struct args *args, uint64_t *size) {
 int args_load_framing(const char **name, const char *path) {
     recmap_error error = RECMAP_ERROR_INIT;
     if (recmap_framing_load(name, path, &error) == RECMAP_OK) return 0;
-    return recmap_error_print(&error, stderr);
+    return message_print(&error);
 }
 
 bool args_name_selection(const struct args *args) {
@@ -316,6 +316,6 @@ int args_open(recmap_dataset **dataset, const struct args *args) {
     /* An index that is in a remote store has no business with files of this machine. */
     if (url_is_url(args->operands[0])) options.allow_absolute_paths = 0;
     if (recmap_dataset_open(dataset, args->operands[0], &options, &error) != RECMAP_OK)
-        return recmap_error_print(&error, stderr);
+        return message_print(&error);
     return 0;
 }

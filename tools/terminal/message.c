@@ -10,6 +10,7 @@
 
 #include "base/words/errno_advice.h"
 #include "base/words/printable.h"
+#include "terminal/advice.h"
 
 void print_readable(FILE *stream, const char *text, size_t size) {
     for (size_t read; size; text += read, size -= read) {
@@ -65,6 +66,12 @@ int message_error(recmap_status status, const char *path, const char *advice, co
     va_end(arguments);
     finish_error(&error, status, path, advice);
     return recmap_error_print(&error, stderr);
+}
+
+int message_print(const recmap_error *error) {
+    recmap_error shown = *error;
+    advice_remove_c(shown.advice);
+    return recmap_error_print(&shown, stderr);
 }
 
 recmap_status message_fail(recmap_error *error, recmap_status status, const char *path,

@@ -24,6 +24,10 @@ void message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int message_error(recmap_status status, const char *path, const char *advice, const char *format,
                   ...) __attribute__((format(printf, 4, 5)));
 
+/* Prints an error or a warning of the library, without advice that is only for programs in C.
+ * Returns the exit status. */
+int message_print(const recmap_error *error);
+
 /* Sets `error` with control characters escaped. `path` and `advice` may be NULL. Returns `status`.
  */
 recmap_status message_fail(recmap_error *error, recmap_status status, const char *path,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/characters.h"
+#include "terminal/advice.h"
 
 enum { STRING_SHOWN_MAX = 4096 };
 
@@ -159,7 +160,10 @@ void page_json_value(struct page_json *json, const recmap_value *value, size_t l
 void page_json_error(struct page_json *json, const recmap_error *error) {
     page_json_key(json, "error");
     page_json_string(json, error->message);
-    if (!error->advice[0]) return;
+    char advice[sizeof error->advice];
+    memcpy(advice, error->advice, sizeof advice);
+    advice_remove_c(advice);
+    if (!advice[0]) return;
     page_json_key(json, "advice");
-    page_json_string(json, error->advice);
+    page_json_string(json, advice);
 }

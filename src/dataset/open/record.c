@@ -6,6 +6,7 @@
 #include "base/core/error.h"
 #include "base/os/read_again.h"
 #include "base/os/thread.h"
+#include "base/words/shell_word.h"
 #include "dataset/open/dataset.h"
 #include "format/framing/tfrecord.h"
 
@@ -65,21 +66,23 @@ void record_buffers_destroy(recmap_dataset *dataset) {
 static void advise_damage(const recmap_dataset *dataset, const struct index_place *place,
                           recmap_error *error) {
     const struct shard_entry *entry = &dataset->shard_table[place->shard_index].entry;
+    char word[SHELL_WORD_SIZE];
     const char *path = dataset_path_of_shard(dataset, place->shard_index);
+    if (!shell_word_write(word, sizeof word, path)) snprintf(word, sizeof word, "NAME.rmx");
     if (entry->compression != COMPRESSION_NONE) {
         fail_advise(error,
-                    "restore the file from its source; this index still reads the rest, `recmap "
-                    "verify %s` lists what is lost, and a loader skips bad records with "
+                    "restore the file from its source; this index still reads the rest, and "
+                    "`recmap verify %s` lists what is lost; a loader skips bad records with "
                     "`RECMAP_ON_BAD_RECORD_SKIP`",
-                    path);
+                    word);
         return;
     }
     char prefix[sizeof error->advice];
     snprintf(prefix, sizeof prefix,
              "run `recmap verify %s` to list all damage; a loader skips bad records with "
-             "`RECMAP_ON_BAD_RECORD_SKIP`, and its saved states still load; to read only good "
-             "records elsewhere, index again with ",
-             path);
+             "`RECMAP_ON_BAD_RECORD_SKIP`, and its saved states still load; to leave bad records "
+             "out of the index, index again with ",
+             word);
     dataset_advise_rebuild(error, dataset, (struct rebuild_option){"--on-bad-record", "skip"},
                            prefix);
 }

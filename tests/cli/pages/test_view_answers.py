@@ -346,6 +346,10 @@ class Answers(ViewTest):
         self.assertEqual(readable, [0, 2, 6, 7, 8])
         self.assertIn("data CRC", rows[1]["error"])
         self.assertIn("No such file", rows[3]["error"])
+        advice = self.ask("record", number=1)["advice"]
+        self.assertRegex(
+            advice, "^run `recmap verify a.rmx` to list all damage; to leave bad records"
+        )
         record = self.ask("record", number=3)
         self.assertIn("No such file", record["error"])
         self.assertTrue(record["advice"])
