@@ -539,6 +539,8 @@ RECMAP_API void recmap_report_destroy(recmap_report *report);
  * checksums changed, none of its records counts as good. */
 RECMAP_API uint64_t recmap_report_record_count(const recmap_report *report);
 RECMAP_API size_t recmap_report_damage_count(const recmap_report *report); /* new damage */
+/* How many of these only say that a shard has grown: its indexed records are good. */
+RECMAP_API size_t recmap_report_grown_count(const recmap_report *report);
 /* Damage `damage_index`, in file order. Strings live as long as the report and its data set. */
 RECMAP_API recmap_damage recmap_report_damage(const recmap_report *report, size_t damage_index);
 /* Appends one JSON document: the number of records, that of good records (null with index_only),

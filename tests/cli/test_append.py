@@ -90,6 +90,9 @@ class Appending(CliTest):
         self.index("-o", "x.rmx", "--id", "id", "s-0", "s-1")
         with open(self.path("s-0"), "ab") as stream:
             stream.write(tfrecord(EXAMPLES[:1]))
+        lines = self.run_recmap("verify", "x.rmx").out.decode().splitlines()
+        self.assertRegex(lines[0], "^s-0: the shard has grown from ")
+        self.assertEqual(lines[1:], ["x.rmx: 5 of 5 records are good; 1 shard has grown"])
         summary = self.index("--append", "-o", "x.rmx", "s-0", err=repeated_ids(1))
         self.assertIn("x.rmx: 6 records in 2 shards", summary)
         self.check("cat", "x.rmx", out=b"".join([*EXAMPLES, EXAMPLES[0]]))

@@ -67,6 +67,18 @@ static void print_empty(const recmap_dataset *dataset) {
             empty_count, file_count, plural(file_count), empty_count == 1 ? "is" : "are", first);
 }
 
+/* Prints what the summary counts besides good records, each by its own words. */
+static void print_counts(const recmap_report *report, const recmap_dataset_info *info) {
+    size_t grown_count = recmap_report_grown_count(report);
+    size_t count = recmap_report_damage_count(report) - grown_count;
+    if (count) printf("; %zu damaged place%s not in the index", count, plural(count));
+    if (info->damage_count)
+        printf("; %" PRIu64 " damaged place%s in the index", info->damage_count,
+               plural(info->damage_count));
+    if (grown_count)
+        printf("; %zu shard%s", grown_count, grown_count == 1 ? " has grown" : "s have grown");
+}
+
 /* Prints the damage first and the summary last, where a terminal shows it. */
 static void print_human(const recmap_report *report, const recmap_dataset *dataset,
                         const char *path, bool index_only) {
@@ -83,10 +95,7 @@ static void print_human(const recmap_report *report, const recmap_dataset *datas
     }
     printf(": %" PRIu64 " of %" PRIu64 " record%s good", recmap_report_record_count(report),
            info->record_count, info->record_count == 1 ? " is" : "s are");
-    if (count) printf("; %zu damaged place%s not in the index", count, plural(count));
-    if (info->damage_count)
-        printf("; %" PRIu64 " damaged place%s in the index", info->damage_count,
-               plural(info->damage_count));
+    print_counts(report, info);
     putchar('\n');
     if (is_without_shards(report, info))
         message("no shard can be read: if they are elsewhere, name their folder with --shards");

@@ -34,6 +34,7 @@ struct recmap_report {
     struct finding *findings;
     size_t count;
     size_t capacity;
+    size_t grown_count; /* findings that a shard has grown */
     uint64_t good_count;
     bool is_index_only; /* no shard was read, so good_count means nothing */
     char **paths;       /* of all shards; NULL if no shard was read */
@@ -326,6 +327,7 @@ static recmap_status add_growth(struct verification *verification, const struct 
              " bytes since it was indexed; take up "
              "its new records with `recmap index --append`",
              shard_at(verification)->entry.file_size, end->file_size);
+    verification->report->grown_count++;
     return add_finding(verification, RECMAP_NO_RECORD, 0, 0, reason, error);
 }
 
@@ -499,6 +501,7 @@ static recmap_status add_report(recmap_report *report, const struct dataset_part
                                 recmap_report *part_report, recmap_error *error) {
     move_paths(report, part, part_report);
     report->good_count += part_report->good_count;
+    report->grown_count += part_report->grown_count;
     if (!array_reserve(&report->findings, &report->capacity, report->count + part_report->count,
                        sizeof *report->findings))
         return fail_memory(error);
@@ -610,6 +613,10 @@ uint64_t recmap_report_record_count(const recmap_report *report) {
 
 size_t recmap_report_damage_count(const recmap_report *report) {
     return report->count;
+}
+
+size_t recmap_report_grown_count(const recmap_report *report) {
+    return report->grown_count;
 }
 
 recmap_damage recmap_report_damage(const recmap_report *report, size_t damage_index) {
