@@ -25,6 +25,15 @@ class Files(Annotated):
             status=2,
         )
         self.assertEqual(self.read("a.rmx"), before)
+        for options, advice in (
+            (["--id", "text"], "ids and counts cannot be added to an index: build one of another"),
+            (["--count", "text"], "ids and counts cannot be added to an index: build one of ano"),
+            (["--lift", "text"], "`recmap index --lift text a.rmx` adds the column and keeps all"),
+            (["--id", "id", "--count", "label"], "the same command with --append, and without --"),
+        ):
+            refused = self.run_recmap("index", "-o", "a.rmx", *options, *shards)
+            self.assertEqual((refused.status, self.read("a.rmx")), (2, before))
+            self.assertIn(f"\n  {advice}", refused.err.decode())
         self.write("b.tfrecord", tfrecord(RECORDS[:1]))
         self.index("--append", "-o", "a.rmx", "b.tfrecord", err=repeated_ids(1))
         self.assertEqual(self.run_recmap("index", "-o", "a.rmx", *shards).status, 2)

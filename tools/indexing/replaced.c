@@ -18,7 +18,7 @@ static bool is_lifted(const recmap_index_options *options, const char *name) {
 }
 
 static int refuse(const char *path, const char *name, const char *other) {
-    char advice[1024], word[SHELL_WORD_SIZE], index[SHELL_WORD_SIZE];
+    char advice[2048], word[SHELL_WORD_SIZE], index[SHELL_WORD_SIZE];
     snprintf(advice, sizeof advice,
              "%s; or remove the column first, with `recmap annotate %s --drop %s`", other,
              shell_word_write(index, sizeof index, path) ? index : "NAME.rmx",
@@ -94,6 +94,64 @@ static void warn_of_losses(const char *path, const recmap_dataset *dataset,
                 words.text);
 }
 
+static bool has_column(const recmap_dataset *dataset, const char *name) {
+    size_t count = recmap_dataset_get_info(dataset)->lifted_column_count;
+    recmap_lifted_column column;
+    for (size_t i = 0; i < count; i++)
+        if (recmap_dataset_get_lifted_column(&column, dataset, i, NULL) == RECMAP_OK &&
+            !strcmp(column.name, name))
+            return true;
+    return false;
+}
+
+static bool has_count(const recmap_dataset *dataset, const char *name) {
+    size_t count = recmap_dataset_get_info(dataset)->counted_feature_count;
+    recmap_counted_feature feature;
+    for (size_t i = 0; i < count; i++)
+        if (recmap_dataset_get_counted_feature(&feature, dataset, i, NULL) == RECMAP_OK &&
+            !strcmp(feature.name, name))
+            return true;
+    return false;
+}
+
+/* Returns true if the options ask for ids or counts that the index lacks. */
+static bool needs_build(const recmap_dataset *dataset, const recmap_index_options *options) {
+    const char *id_name = recmap_dataset_get_info(dataset)->id_name;
+    if (options->id_feature && (!id_name || strcmp(options->id_feature, id_name) != 0)) return true;
+    for (size_t i = 0; i < options->counted_feature_count; i++)
+        if (!has_count(dataset, options->counted_features[i].name)) return true;
+    return false;
+}
+
+/* A lifted feature that the index lacks, or NULL. */
+static const char *find_new_lift(const recmap_dataset *dataset,
+                                 const recmap_index_options *options) {
+    for (size_t i = 0; i < options->lift_count; i++)
+        if (!has_column(dataset, options->lifts[i].name)) return options->lifts[i].name;
+    return NULL;
+}
+
+/* Writes the advice that keeps the columns and fits what the options ask for. Lifted columns can be
+ * added to an index; ids and counts come only with a build, which cannot have annotated columns. */
+static void write_other(char *other, size_t capacity, const char *path,
+                        const recmap_dataset *dataset, const recmap_index_options *options) {
+    char feature[SHELL_WORD_SIZE], index[SHELL_WORD_SIZE];
+    const char *lift = find_new_lift(dataset, options);
+    if (needs_build(dataset, options))
+        snprintf(other, capacity,
+                 "ids and counts cannot be added to an index: build one of another name, with -o, "
+                 "and add the annotated columns to it again, with `recmap annotate`");
+    else if (lift)
+        snprintf(other, capacity,
+                 "`recmap index --lift %s %s` adds the column and keeps all others",
+                 shell_word_of_name(feature, lift, ""),
+                 shell_word_write(index, sizeof index, path) ? index : "NAME.rmx");
+    else
+        snprintf(other, capacity,
+                 "the same command with --append, and without --id, --lift and --count, adds the "
+                 "records that the index lacks and keeps all columns");
+}
+
 /* Returns an exit status, as replaced_check. `other` is what to do other than losing a column. */
 static int check_annotated(const char *path, const recmap_dataset *dataset,
                            const recmap_index_options *options, const char *other) {
@@ -137,10 +195,9 @@ int replaced_check(const char *path, const recmap_index_options *options,
     recmap_dataset *dataset;
     int exit_status = open_replaced(&dataset, path, dataset_options);
     if (!dataset) return exit_status;
-    exit_status = check_annotated(path, dataset, options,
-                                  "the same command with --append, and without --id, --lift and "
-                                  "--count, adds the records that the index lacks and keeps all "
-                                  "columns");
+    char other[1024];
+    write_other(other, sizeof other, path, dataset, options);
+    exit_status = check_annotated(path, dataset, options, other);
     if (!exit_status) warn_of_losses(path, dataset, options);
     recmap_dataset_close(dataset);
     return exit_status;

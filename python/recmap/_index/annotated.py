@@ -86,7 +86,8 @@ def _refuse_loss(path: str, lost: list[str]) -> None:
             f"the index would lose its annotated {_columns(lost)}",
             path,
             advice=f"their values are only in the index: recmap.open(shards, index={path!r}) keeps "
-            "it and adds the records that it lacks; to build it again, remove them first, with "
+            "it and adds the records that it lacks; to build it again, with other ids or counts, "
+            "read their values from ds.columns, to annotate it again, and remove them first, with "
             f"recmap.open({path!r}).annotate(drop={lost!r})",
         )
 
