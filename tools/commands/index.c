@@ -234,8 +234,8 @@ static void print_skipped_files(const struct index_job *job) {
     enum { SHOWN_MAX = 3 };
     size_t count = recmap_shards_left_out_count(job->shards);
     if (!count) return;
-    fprintf(stderr, "recmap: skipped %zu file%s:", count,
-            count == 1 ? " that is not a shard" : "s that are not shards");
+    fprintf(stderr, "recmap: skipped %zu file%s that %s:", count, plural(count),
+            count == 1 ? "is not a shard" : "are not shards");
     for (size_t i = 0; i < count && i < SHOWN_MAX; i++) {
         fputs(i ? ", " : " ", stderr);
         print_safe(stderr, recmap_shards_left_out_path(job->shards, i));
