@@ -42,6 +42,13 @@ def _key_names(id_name: str | None) -> dict[str, Key]:
     return {"id": "id", **({} if id_name is None else {id_name: "id"}), "number": "number"}
 
 
+def _id_column(key_names: Mapping[str, Key]) -> str:
+    """The best name for a column of ids: the name of the feature that has the ids, or "id" if the
+    data set has no ids."""
+    *_, last = (name for name, key in key_names.items() if key == "id")
+    return last
+
+
 def _fields_of(path: str, key_names: Mapping[str, Key]) -> list[str]:
     """The fields of a file of rows, from its first line, without those that name records."""
     extension = os.path.splitext(path)[1]
@@ -219,7 +226,7 @@ def _change(
             "list or array, in the order of the keys, or annotate it by itself"
         )
     if keys is None and on == "id":
-        id_name = list(key_names)[-2]
+        id_name = _id_column(key_names)
         raise ValueError(
             f"column {name!r} has no ids: give {{id: value}}, or a tuple of ids and values; in a "
             f"table, rename the column of ids to {id_name!r}, or make it the pandas index, as in "
