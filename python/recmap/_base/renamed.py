@@ -93,6 +93,7 @@ def warn_of_indexing(
     *,
     is_index: bool,
     is_built: bool,
+    is_rebuilt: bool = False,
 ) -> None:
     """Warns of arguments of `open` that say how to build an index: it is built once, by a call of
     `index`.
@@ -103,21 +104,28 @@ def warn_of_indexing(
         contents: the arguments that were given and say what the index contains.
         reading: the arguments that were given and say what is read, and how.
         is_index: the source is an index.
-        is_built: the index exists.
+        is_built: the index exists, and is used.
+        is_rebuilt: the index exists, and the caller asked to build it again.
     """
     if not arguments:
         return
     words, it = [f"{name}=..." for name in arguments], "it" if len(arguments) == 1 else "them"
+    place = [] if index is None else [repr(index)]
+    kept = [f"{name}=..." for name in reading]
+    has = [f"{name}=..." for name in contents]
+    build = _call("recmap.index", "shards", *place, *kept, *has, *words)
+    reopen = _call("recmap.open", "shards", *(f"index={text}" for text in place), *kept)
     if is_index:
         advice = f"and this is one: leave {it} out"
     elif is_built:
         advice = f"which exists: leave {it} out"
+    elif is_rebuilt:
+        advice = (
+            f"which rebuild=True does by itself: leave {it} out. If you need {it}, replace "
+            f"rebuild=True by {build}, which keeps only the ids, columns and counts that it "
+            f"names, and then {reopen}"
+        )
     else:
-        place = [] if index is None else [repr(index)]
-        kept = [f"{name}=..." for name in reading]
-        has = [f"{name}=..." for name in contents]
-        build = _call("recmap.index", "shards", *place, *kept, *has, *words)
-        reopen = _call("recmap.open", "shards", *(f"index={text}" for text in place), *kept)
         advice = f"which is done once: {build}. Then open the shards without {it}: {reopen}"
     warn_caller(
         f"{_call('open', *words)} is about building an index, {advice}; the old way works until "

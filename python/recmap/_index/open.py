@@ -302,6 +302,7 @@ def open_with(
         [name for name, is_given in source_of.items() if is_given],
         is_index=False,
         is_built=is_built,
+        is_rebuilt=os.path.lexists(opening.path),
     )
     if is_built:
         is_list = len(names) > 1 or names[0].startswith("@")

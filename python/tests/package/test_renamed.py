@@ -139,6 +139,13 @@ def test_arguments_of_indexing(tmp_path):
         "open(threads=...) is about building an index, which exists: leave it out; the old",
     ):
         renamed(lambda: recmap.open(tmp_path / "a.txt", **lines), advice)
+    rebuild = (
+        "open(threads=...) is about building an index, which rebuild=True does by itself: leave it "
+        "out. If you need it, replace rebuild=True by recmap.index(shards, framing=..., "
+        "access=..., threads=...), which keeps only the ids, columns and counts that it names, "
+        "and then recmap.open(shards, framing=..., access=...); the old way"
+    )
+    renamed(lambda: recmap.open(tmp_path / "a.txt", **lines, rebuild=True), rebuild)
     ds[:3].save(tmp_path / "a.rmv")
     trusted = recmap.Reading(allow_absolute_paths=True)
     for source in ds.index_path, tmp_path / "a.rmv":
