@@ -127,9 +127,9 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_open(recmap_dataset **d
  * closed. */
 RECMAP_API void recmap_dataset_close(recmap_dataset *dataset);
 
-/* Concatenates data sets without merging their indexes: the records of parts[1] follow those of
- * parts[0], and so on, and so do the shards. Everything that takes a data set takes the result. The
- * parts are borrowed: close the result first. They may be concatenations, and may repeat.
+/* Concatenates data sets without merging their indexes: the records of parts[1] follow the records
+ * of parts[0], and so on, and so do the shards. Everything that takes a data set takes the result.
+ * The parts are borrowed: close the result first. They may be concatenations, and may repeat.
  *
  * Lifted columns are those that all parts have with the same type; a part without values of a
  * column has any type. recmap_dataset_find returns the first record with an id in the first part
@@ -543,8 +543,8 @@ RECMAP_API size_t recmap_report_damage_count(const recmap_report *report); /* ne
 RECMAP_API size_t recmap_report_grown_count(const recmap_report *report);
 /* Damage `damage_index`, in file order. Strings live as long as the report and its data set. */
 RECMAP_API recmap_damage recmap_report_damage(const recmap_report *report, size_t damage_index);
-/* Appends one JSON document: the number of records, that of good records (null with index_only),
- * and each damage, with paths as in recmap_dataset_info_to_json. Errors: NO_MEMORY. */
+/* Appends one JSON document: the number of records, the number of good records (null with
+ * index_only), and each damage, with paths as in recmap_dataset_info_to_json. Errors: NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_report_to_json(recmap_text *text,
                                                                 const recmap_report *report,
                                                                 recmap_error *error);

@@ -110,9 +110,9 @@ typedef struct recmap_example_part {
 /* Receives one part. A status other than RECMAP_OK stops recmap_example_visit, which returns it. */
 typedef recmap_status (*recmap_example_visit_fn)(const recmap_example_part *part, void *context);
 
-/* Passes all features of one record to `visit`: those of a tf.Example, or those of the context of a
- * tf.SequenceExample and then its feature lists, each sorted by the bytes of their names. Values
- * are those that protobuf reads. The whole record is checked before the first call.
+/* Passes all features of one record to `visit`: the features of a tf.Example, or the features of
+ * the context of a tf.SequenceExample and then its feature lists, each sorted by the bytes of their
+ * names. Values are as protobuf reads them. The whole record is checked before the first call.
  *
  * Errors: CORRUPT if the record is neither message, with the byte of the record as `offset`;
  * NO_MEMORY; any status of `visit`, which then must fill `error`. */
@@ -130,9 +130,9 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_example_check(const void *data,
                                                                recmap_error *error);
 
 /* Appends one record as one line of JSON, without a newline: protobuf's own JSON mapping of
- * tf.Example if the record is one and nothing would be lost, else that of tf.SequenceExample under
- * the same condition, else {"number": N, "base64": "..."}. recmap_example_builder_read_json reads
- * it back.
+ * tf.Example if the record is one and nothing would be lost, else the mapping of tf.SequenceExample
+ * under the same condition, else {"number": N, "base64": "..."}. recmap_example_builder_read_json
+ * reads it back.
  *
  * The mapping is the same as of Python's json_format.MessageToJson: bytes in base64, 64-bit
  * integers as strings, floats with the fewest digits that read back to the same value, "NaN",

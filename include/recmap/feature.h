@@ -145,9 +145,9 @@ typedef struct recmap_feature {
     size_t index_count;
     int already_sorted;
 
-    /* SLICED: elements that precede and follow those of each record that has any, such as tokens
-     * that begin and end a document. Together as many as the row order adds. If an element has
-     * several values, all are the given one. Types are as for `defaults`. */
+    /* SLICED: elements that precede and follow the elements of each record that has any, such as
+     * tokens that begin and end a document. Together as many as the row order adds. If an element
+     * has several values, all are the given one. Types are as for `defaults`. */
     const recmap_value *prepend;
     size_t prepend_count;
     const recmap_value *append;

@@ -126,7 +126,7 @@ RECMAP_API uint64_t recmap_order_record_limit(const recmap_order *order);
 RECMAP_API double recmap_order_fill(const recmap_order *order);
 
 /* The elements of all records of a chunked, packed or windows order, added ones included; and of
- * these, the elements that no row of an epoch has: those of documents that were dropped or
+ * these, the elements that no row of an epoch has: elements of documents that were dropped or
  * truncated, the end that does not fill a row, and steps that no window reaches. 0 for other
  * orders.
  */
@@ -198,7 +198,7 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_prepare(const recmap_orde
  * others are checked each time. In a shard that is not mapped (READ, DIRECT, compressed, remote), a
  * record of 128 KiB or more is read as a whole and checked once; after that, only the bytes that
  * the rows need are read (and inflated, in a compressed shard), if all features are sliced. The
- * `data` of a record that was read in part is NULL, and its `size` is that of the whole record:
+ * `data` of a record that was read in part is NULL, and its `size` is the whole record's:
  * recmap_dataset_gather reads all of it. Where stretches of long lists begin is remembered (at most
  * 64 MiB per data set). RECMAP_ACCESS_DIRECT reads rows as RECMAP_ACCESS_READ does.
  *

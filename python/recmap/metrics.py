@@ -78,7 +78,7 @@ def prometheus(
     Args:
         registry: where to register; None: prometheus-client's default registry.
         name: the value of the label ``loader``; each loader of a `JoinedLoader` has NAME/DATASET. A
-            loader replaces an earlier one of the same name, also that of a join.
+            loader replaces an earlier one of the same name, also one of a join.
 
     Raises:
         ImportError: prometheus-client is not installed.

@@ -309,7 +309,7 @@ class Naming(CliTest):
             "empty",
             status=2,
             err="recmap: empty: the folder contains no shards: the names of its 1 file, such as "
-            "_SUCCESS, are not those of shards\n"
+            "_SUCCESS, are not names of shards\n"
             "  hidden files, _*, indexes, documents, metadata, temporary files and subfolders are "
             "ignored; 'empty/*' takes all but indexes, selections and temporary files, 'empty/**' "
             "also those of subfolders\n",

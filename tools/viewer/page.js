@@ -300,7 +300,7 @@ function media(tag, address, format) {
   return shown;
 }
 
-/** Shows bytes as what they are: `address` is that of the picture or sound. */
+/** Shows bytes as what they are: `address` is the address of the picture or sound. */
 function showBytes(value, address) {
   const cell = element("div");
   const format = value.format ?? "";

@@ -260,7 +260,7 @@ class Dataset(Selectable):
     def duplicates(self, by: str = "content", *, progress: Progress = "auto") -> Int64s:
         """Which records equal an earlier one, as ``recmap duplicates`` prints: int64 array [n, 2].
 
-        A row has the position of a record and that of the first record that it equals. 128-bit
+        A row has the positions of a record and of the first record that it equals. 128-bit
         hashes are compared, in one pass over the records that takes 64 bytes of memory for each.
 
         Args:

@@ -319,8 +319,8 @@ class Sliced(_Checked):
         dtype: as for `FixedLen`. With bytes, a `BytesColumn`.
         pad: the value of places in a row that hold no element; "edge" repeats the nearest element
             instead.
-        prepend, append: elements that are put before and after those of each document, such as
-            tokens for its beginning and end: together as many as `add` of the order.
+        prepend, append: elements that are put before and after the elements of each document,
+            such as tokens for its beginning and end: together as many as `add` of the order.
 
     For the other arguments see `FixedLen`.
     """

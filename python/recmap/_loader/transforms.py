@@ -18,7 +18,7 @@ _THREADS_MAX = 1024
 
 
 class StepJoin(Protocol):
-    """What joins the steps of a loader with those of others; see `companions`."""
+    """Joins the steps of a loader with the steps of other loaders; see `companions`."""
 
     skipped_records: SkippedRecords
 

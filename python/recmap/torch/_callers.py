@@ -48,7 +48,7 @@ from .._base.numbers import natural
 from .._base.warn import warn_caller
 from .._order.orders import Order, check_fits
 
-_FRAMES_MAX = 32  # a forked worker's first iteration is 13 frames below that of its DataLoader
+_FRAMES_MAX = 32  # a forked worker's first iteration is 13 frames below its DataLoader's
 
 
 def refuse_collation(caller: FrameType) -> None:

@@ -138,8 +138,8 @@ static size_t header_size(const char *line, size_t size, size_t limit) {
     return shown;
 }
 
-/* The name of the column's field is the caller's, who may have misspelt it; that of the key's field
- * is not. */
+/* The caller, who may have misspelt it, gave the name of the column's field, but not the name of
+ * the key's field. */
 static recmap_status fail_field(const struct table *table, const char *name, recmap_error *error) {
     enum { SHOWN_MAX = 100 };
     const char *first = table->map->data ? (const char *)table->map->data : "";

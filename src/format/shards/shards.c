@@ -232,7 +232,7 @@ static recmap_status fail_without_shards(const char *name, const struct path_lis
     }
     snprintf(what, sizeof what,
              "the folder contains no shards: the names of its %zu file%s, such as %.200s, are not "
-             "those of shards",
+             "names of shards",
              count, plural(count), first);
     fail_name(error, name, what, "");
     fail_advise(

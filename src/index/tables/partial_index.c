@@ -61,7 +61,7 @@ static bool is_of_one_of_set(const struct shard_overlap *overlap) {
     return overlap->count == 1 && label.kind == SET_NUMBERED && label.member.count > 1;
 }
 
-/* Returns true if the index has the shards of one folder, and the listing those of others too. */
+/* Returns true if the index has shards of one folder, and the listing shards of others too. */
 static bool is_of_one_folder(const struct shard_overlap *overlap,
                              const struct shard_listing *listing) {
     return !index_name_spans_folders(overlap->paths, overlap->count) &&

@@ -273,7 +273,7 @@ static recmap_status check_width(const recmap_order *order, const recmap_order *
                     first->rows.width ? "rows" : "records");
     return fail(error, RECMAP_INVALID,
                 "rows of source %zu of the mixture have up to %" PRIu64
-                " elements, those of source 0 up to %" PRIu64
+                " elements, but rows of source 0 up to %" PRIu64
                 ": the rows of a mixture have one width",
                 i, order->rows.width, first->rows.width);
 }

@@ -20,8 +20,8 @@ recmap_status weights_to_integers(uint64_t *integers, uint64_t *sum, const doubl
 enum { PROPORTION_MAX = 1 << 20 };
 
 /* Finds the smallest positive integers with a total of at most PROPORTION_MAX whose proportions
- * equal those of `integers` (all positive) to within 2^-26 of one; if there are none, the nearest
- * ones with the total PROPORTION_MAX. `count` is at most PROPORTION_MAX. */
+ * equal the proportions of `integers` (all positive) to within 2^-26 of one; if there are none, the
+ * nearest ones with the total PROPORTION_MAX. `count` is at most PROPORTION_MAX. */
 recmap_status weights_to_proportions(uint32_t *proportions, uint32_t *total,
                                      const uint64_t *integers, uint64_t sum, size_t count,
                                      recmap_error *error);

@@ -105,8 +105,8 @@ bool foreign_find(struct foreign *foreign, const uint8_t *data, size_t size) {
                                     "tf.io.parse_tensor"};
     else if (is_event(data, size))
         *foreign = (struct foreign){"an event of TensorBoard",
-                                    "open the files of the data set, without those of the "
-                                    "training's log"};
+                                    "open the files of the data set, without the log of the "
+                                    "training"};
     else if (reading.is_good && !reading.has_entries && has_other_fields(data, size))
         *foreign = (struct foreign){"a message of another type, which has no features",
                                     "read the records without features, and decode them by their "

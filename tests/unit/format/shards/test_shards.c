@@ -405,7 +405,7 @@ static void test_unusable_names_are_refused(void **state) {
     touch("unusual/__local-train.tfrecord-00001-of-00002");
     assert_refused("unusual", RECMAP_INVALID, "unusual",
                    "the folder contains no shards: the names of its 2 files, such as "
-                   "__local-train.tfrecord-00000-of-00002, are not those of shards");
+                   "__local-train.tfrecord-00000-of-00002, are not names of shards");
     assert_refused("@empty", RECMAP_IO, "empty", "is a folder, not a regular file");
     write_file("list", "# nothing\n\n\r\n");
     assert_refused("@list", RECMAP_INVALID, "list", "the list file names no shards");

@@ -140,7 +140,7 @@ static void test_records_of_other_kinds_are_refused(void **state) {
     for (size_t i = 0; i < 3; i++) {
         expect_advised(features[i], "09000000000000f83f10032a03616263", RECMAP_CORRUPT, 0,
                        "not a tf.Example, but an event of TensorBoard",
-                       "open the files of the data set, without those of the training's log");
+                       "open the files of the data set, without the log of the training");
         expect_fault(features[i], "0a100a0e0a0c0a0361676512051a030a010d", RECMAP_CORRUPT, 0,
                      "not a tf.Example, but an ExampleListWithContext (ELWC)");
         expect_fault(features[i], "1f8b0800000000000003", RECMAP_CORRUPT, 0,
