@@ -33,10 +33,11 @@ typedef enum recmap_sets {
  * testing, or whose names end in that, apart from numbers and suffixes, or begin with that and -,
  * _, . or a space, or add a capital letter to it; other files of each folder that is named so; and
  * all others of a folder or pattern. A set that is there plain and compressed, or split in two ways
- * (x@2 and x@4), counts as two. By default, several sets in a folder are an error, because one of
- * them is often the test set; several that match a pattern give a warning. Names of files and sets
- * that are added one by one are meant, so only two copies of one set are an error. RECMAP_SETS_ALL
- * joins whatever there is.
+ * (x@2 and x@4), counts as two, and so does a file with a copy that a program left beside it, such
+ * as "x (1).tfrecord". By default, several sets in a folder are an error, because one of them is
+ * often the test set; several that match a pattern give a warning. Names of files and sets that are
+ * added one by one are meant, so only two copies of one set are an error. RECMAP_SETS_ALL joins
+ * whatever there is.
  *
  * With a split, only files whose names are `split`, or end in it after -, _, . or a space, are
  * added; and, of a pattern, files whose names have no split in folders of that name after the first

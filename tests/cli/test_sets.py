@@ -98,6 +98,35 @@ class Sets(CliTest):
             # What the index has already is no copy that is added.
             self.index("--append", "-o", "a.rmx", old)
 
+    def test_a_copy_that_a_program_left_is_told(self):
+        self.write("c/a.tfrecord", shard("a"))
+        self.write("c/a.tfrecord.bak", shard("a"))
+        self.index(
+            "-o",
+            "b.rmx",
+            "c",
+            err="recmap: skipped 1 file that is not a shard: c/a.tfrecord.bak\n",
+        )
+        self.assertEqual(self.payloads("b.rmx"), [b"a"])
+        self.write("c/a (1).tfrecord", shard("a"))
+        self.check(
+            "index",
+            "c",
+            status=2,
+            err="recmap: c: the folder has 2 sets of shards: a (1).tfrecord (1 shard), a.tfrecord "
+            "(1 shard)\n  remove the copies, such as 'a (1).tfrecord'; to read one, name it: "
+            "'c/a.tfrecord'; `--sets all` joins them\n",
+        )
+        warned = self.run_recmap("index", "-o", "c.rmx", "c/*.tfrecord")
+        self.assertEqual(warned.status, 0)
+        self.assertIn(b"are joined: a (1).tfrecord (1 shard), a.tfrecord (1 shard)", warned.err)
+        self.index("-o", "a.rmx", "c/a.tfrecord")
+        refused = self.run_recmap("index", "--append", "-o", "a.rmx", "c/a (1).tfrecord")
+        self.assertEqual(refused.status, 2)
+        self.assertIn(b"two copies of one set: a.tfrecord and a (1).tfrecord", refused.err)
+        self.index("--append", "--sets", "all", "-o", "a.rmx", "c/a (1).tfrecord")
+        self.assertEqual(self.payloads("a.rmx"), [b"a", b"a"])
+
     def test_the_index_of_more_sets_is_not_used_for_some(self):
         for name in "a-0-of-1", "b-0-of-1", "c-0-of-1":
             self.write(f"e/{name}", shard(name))

@@ -81,6 +81,21 @@ def test_a_list_of_sets_is_meant_unless_it_has_copies_of_one(mnist):
     assert len(recmap.open(copies, sets="all", index=mnist / "both.rmx")) == 20
 
 
+@pytest.mark.parametrize("copy", ["s (1).tfrecord", "s - Copy.tfrecord", "Copy of s.tfrecord"])
+def test_a_copy_that_a_program_left_is_told(tmp_path, copy):
+    write(tmp_path, [{"x": 1}], None, "s.tfrecord")
+    assert len(recmap.open(tmp_path)) == 1
+    (tmp_path / copy).write_bytes((tmp_path / "s.tfrecord").read_bytes())
+    with pytest.raises(recmap.InvalidError, match="the folder has 2 sets") as caught:
+        recmap.open(tmp_path)
+    assert f"remove the copies, such as '{copy}'" in caught.value.advice
+    with pytest.warns(UserWarning, match="Remove the copies"):
+        assert len(recmap.open(tmp_path / "*.tfrecord", index=tmp_path / "p.rmx")) == 2
+    assert len(recmap.open(tmp_path, sets="all", index=tmp_path / "all.rmx")) == 2
+    (tmp_path / "s.tfrecord").unlink()
+    assert len(recmap.open(tmp_path, index=tmp_path / "one.rmx")) == 1
+
+
 def test_an_index_is_not_extended_by_copies_of_its_sets(tmp_path):
     for shards in 4, 2:
         write(tmp_path, [{"x": i} for i in range(10)], shards, f"s@{shards}.tfrecord")

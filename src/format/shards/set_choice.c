@@ -1,7 +1,6 @@
 #include "format/shards/set_choice.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +56,11 @@ static const char *find_own_split(const struct shard_sets *sets, size_t chosen) 
     return split;
 }
 
+static bool is_better_example(const struct shard_set *set, const struct shard_set *other) {
+    if (set->is_copy != other->is_copy) return other->is_copy;
+    return set->shard_count > other->shard_count;
+}
+
 /* The set that advice names: the first that a split names, preferably train, or else the largest: a
  * smaller one may be a copy of some of its shards. */
 static size_t choose_example(const struct shard_sets *sets, const char **split) {
@@ -64,7 +68,7 @@ static size_t choose_example(const struct shard_sets *sets, const char **split) 
     *split = NULL;
     for (size_t i = 0; i < sets->count && (!*split || strcmp(*split, "train") != 0); i++) {
         const char *next = find_own_split(sets, i);
-        if (sets->sets[i].shard_count > sets->sets[largest].shard_count) largest = i;
+        if (is_better_example(&sets->sets[i], &sets->sets[largest])) largest = i;
         if (!next || (*split && strcmp(next, "train") != 0)) continue;
         *split = next;
         chosen = i;
@@ -136,6 +140,18 @@ static void list_arguments(char text[ADVISED_SIZE], const struct shard_sets *set
     }
 }
 
+/* Writes the advice to remove copies that the marks in their names tell, or nothing. */
+static void write_removal(char text[ADVISED_SIZE], const struct shard_sets *sets,
+                          const char *before, const char *after) {
+    text[0] = 0;
+    for (size_t i = 0; i < sets->count && !text[0]; i++) {
+        const struct set_label *label = &sets->sets[i].label;
+        if (sets->sets[i].is_copy)
+            snprintf(text, ADVISED_SIZE, "%s the copies, such as '%.100s'%s", before,
+                     label->path + label->folder.size, after);
+    }
+}
+
 /* Writes how to choose one of the sets: pass `--split train`, or name it:
  * 'robot/robot-train@2'. */
 static void write_choices(char text[ADVISED_SIZE], const struct shard_sets *sets,
@@ -153,29 +169,31 @@ static const char join_advice[] = "`--sets all` joins them";
 
 static recmap_status fail_folder(const char *name, const struct shard_sets *sets,
                                  const struct path_list *list, size_t first, recmap_error *error) {
-    char titles[LIST_SIZE], choices[ADVISED_SIZE];
+    char titles[LIST_SIZE], choices[ADVISED_SIZE], removal[ADVISED_SIZE];
     list_sets(titles, sets);
     write_choices(choices, sets, list, first);
+    write_removal(removal, sets, "remove", "; ");
     fail(error, RECMAP_INVALID, "the folder has %zu sets of shards: %s", sets->count, titles);
     fail_file(error, name);
-    fail_advise(error, "to read one, %s; %s", choices, join_advice);
+    fail_advise(error, "%sto read one, %s; %s", removal, choices, join_advice);
     return RECMAP_INVALID;
 }
 
 static recmap_status warn_of_pattern(struct path_list *warnings, const char *name,
                                      const struct shard_sets *sets, const struct path_list *list,
                                      size_t first, recmap_error *error) {
-    enum { NAME_SIZE = 4096 };
-    char titles[LIST_SIZE], choices[ADVISED_SIZE], *text = malloc(NAME_SIZE + LIST_SIZE + 600);
+    enum { NAME_SIZE = 4096, TEXT_SIZE = NAME_SIZE + LIST_SIZE + 2 * ADVISED_SIZE + 200 };
+    char titles[LIST_SIZE], choices[ADVISED_SIZE], removal[ADVISED_SIZE], *text = malloc(TEXT_SIZE);
     if (!text) return fail_memory(error);
     list_sets(titles, sets);
     write_choices(choices, sets, list, first);
+    write_removal(removal, sets, " Remove", ".");
     redact_url(text, NAME_SIZE, name);
     size_t size = strlen(text);
-    snprintf(text + size, NAME_SIZE + LIST_SIZE + 600 - size,
-             ": the pattern matches %zu sets of shards, which are joined: %s. To read one, %s; "
+    snprintf(text + size, TEXT_SIZE - size,
+             ": the pattern matches %zu sets of shards, which are joined: %s.%s To read one, %s; "
              "`--sets all` says that all are meant",
-             sets->count, titles, choices);
+             sets->count, titles, removal, choices);
     return path_list_add(warnings, text) ? RECMAP_OK : fail_memory(error);
 }
 
@@ -266,51 +284,6 @@ recmap_status set_choice_apply(struct path_list *list, size_t first, const char 
     return check_sets(list, first, name, source, warnings, error);
 }
 
-/* FNV-1a. */
-static uint64_t hash_part(uint64_t hash, struct path_part part) {
-    for (size_t i = 0; i < part.size; i++)
-        hash = (hash ^ (unsigned char)part.start[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
-/* The slot of a set with this folder and name, or the empty one where it would be. */
-static size_t *find_slot(const struct set_register *sets, const struct path_list *list,
-                         const struct set_label *label) {
-    uint64_t hash = hash_part(UINT64_C(0xcbf29ce484222325), label->folder);
-    size_t mask = sets->capacity - 1, i = (size_t)hash_part(hash, label->name) & mask;
-    for (; sets->slots[i]; i = (i + 1) & mask) {
-        struct set_label other;
-        set_label_init(&other, list->paths[sets->slots[i] - 1]);
-        if (!set_label_compare_names(&other, label)) break;
-    }
-    return &sets->slots[i];
-}
-
-static void add_to_register(struct set_register *sets, const struct path_list *list, size_t i) {
-    struct set_label label;
-    set_label_init(&label, list->paths[i]);
-    size_t *slot = find_slot(sets, list, &label);
-    if (*slot) return; /* the first one stays */
-    *slot = i + 1;
-    sets->slot_count++;
-}
-
-/* Makes room for the paths up to `end`, and at least as many empty slots. */
-static recmap_status grow_register(struct set_register *sets, const struct path_list *list,
-                                   size_t end, recmap_error *error) {
-    size_t needed = 2 * (sets->slot_count + end - sets->registered), capacity = 16;
-    if (needed <= sets->capacity) return RECMAP_OK;
-    while (capacity < needed) capacity *= 2;
-    struct set_register larger = {calloc(capacity, sizeof *larger.slots), capacity, 0, 0};
-    if (!larger.slots) return fail_memory(error);
-    for (size_t i = 0; i < sets->capacity; i++)
-        if (sets->slots[i]) add_to_register(&larger, list, sets->slots[i] - 1);
-    larger.registered = sets->registered;
-    free(sets->slots);
-    *sets = larger;
-    return RECMAP_OK;
-}
-
 static recmap_status fail_copies(const struct set_label *old, const struct set_label *new,
                                  const char *name, recmap_error *error) {
     char titles[2][TITLE_SIZE];
@@ -326,27 +299,48 @@ static recmap_status fail_copies(const struct set_label *old, const struct set_l
     return RECMAP_INVALID;
 }
 
+static recmap_status check_path(const struct set_register *sets, const struct path_list *list,
+                                const char *path, const char *name, recmap_error *error) {
+    struct set_label label, old;
+    set_label_init(&label, path);
+    size_t same_name = label_table_find(&sets->names, list->paths, &label);
+    size_t same_file = sets->has_marks ? label_table_find(&sets->files, list->paths, &label) : 0;
+    if (same_name) set_label_init(&old, list->paths[same_name - 1]);
+    if (same_name && set_label_is_copy(&old, &label)) return fail_copies(&old, &label, name, error);
+    if (same_file) set_label_init(&old, list->paths[same_file - 1]);
+    if (same_file && set_label_is_marked_copy(&old, &label))
+        return fail_copies(&old, &label, name, error);
+    return RECMAP_OK;
+}
+
+/* Files are registered one by one only if one has a mark. */
+static recmap_status find_marks(struct set_register *sets, const struct path_list *list,
+                                recmap_error *error) {
+    struct set_label label;
+    for (; !sets->has_marks && sets->searched < list->count; sets->searched++) {
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), SET_LABEL_WORK, error));
+        set_label_init(&label, list->paths[sets->searched]);
+        sets->has_marks = label.copy_mark.size > 0;
+    }
+    return RECMAP_OK;
+}
+
 recmap_status set_register_check(struct set_register *sets, const struct path_list *list,
                                  size_t first, const char *name, recmap_error *error) {
     if (!first) return RECMAP_OK;
-    RETURN_IF_FAILED(grow_register(sets, list, first, error));
-    for (; sets->registered < first; sets->registered++) {
-        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), SET_LABEL_WORK, error));
-        add_to_register(sets, list, sets->registered);
-    }
+    RETURN_IF_FAILED(find_marks(sets, list, error));
+    RETURN_IF_FAILED(label_table_fill(&sets->names, list->paths, first, error));
+    if (sets->has_marks)
+        RETURN_IF_FAILED(label_table_fill(&sets->files, list->paths, first, error));
     for (size_t i = first; i < list->count; i++) {
-        struct set_label label, old;
         RETURN_IF_FAILED(interrupt_check(thread_interrupt(), SET_LABEL_WORK, error));
-        set_label_init(&label, list->paths[i]);
-        size_t slot = *find_slot(sets, list, &label);
-        if (!slot) continue;
-        set_label_init(&old, list->paths[slot - 1]);
-        if (set_label_is_copy(&old, &label)) return fail_copies(&old, &label, name, error);
+        RETURN_IF_FAILED(check_path(sets, list, list->paths[i], name, error));
     }
     return RECMAP_OK;
 }
 
 void set_register_clear(struct set_register *sets) {
-    free(sets->slots);
+    label_table_deinit(&sets->names);
+    label_table_deinit(&sets->files);
     *sets = (struct set_register)SET_REGISTER_INIT;
 }

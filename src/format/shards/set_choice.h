@@ -3,6 +3,7 @@
 #define RECMAP_FORMAT_SHARDS_SET_CHOICE_H
 
 #include "base/os/list.h"
+#include "format/shards/label_table.h"
 #include "format/shards/shard_sets.h"
 
 struct set_choice {
@@ -26,18 +27,18 @@ recmap_status set_choice_apply(struct path_list *list, size_t first, const char 
 
 /* The names of the sets in a list, to find one that is listed twice. */
 struct set_register {
-    size_t *slots; /* a hash table of indexes in the list, plus 1; 0: empty */
-    size_t capacity;
-    size_t slot_count;
-    size_t registered; /* the first paths of the list */
+    struct label_table names; /* of sets */
+    struct label_table files; /* without the marks of copies */
+    bool has_marks;           /* a path has a mark: `files` is in use */
+    size_t searched;          /* for marks: the first paths of the list */
 };
 
 #define SET_REGISTER_INIT                                                                          \
-    { NULL, 0, 0, 0 }
+    { LABEL_TABLE_INIT(LABEL_KEY_NAME), LABEL_TABLE_INIT(LABEL_KEY_FILE), false, 0 }
 
 /* Compares the paths from `first` on, to which `name` led, with those before them. Errors, which
  * name the path itself if `name` is NULL: INVALID if both have copies of a set, such as x@2 and
- * x@4, or x.tfrecord and x.tfrecord.gz; NO_MEMORY. */
+ * x@4, x.tfrecord and x.tfrecord.gz, or x.tfrecord and "x (1).tfrecord"; NO_MEMORY. */
 recmap_status set_register_check(struct set_register *sets, const struct path_list *list,
                                  size_t first, const char *name, recmap_error *error);
 

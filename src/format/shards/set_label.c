@@ -80,10 +80,25 @@ static struct path_part cut_capital(struct path_part part) {
     return (struct path_part){part.start, part.size - is_single};
 }
 
-/* The name of a loose file up to where the name of a split would end. */
-static struct path_part stem_of(struct path_part name) {
-    cut_suffix(&name, type_suffixes, true);
-    return name;
+/* Cuts the mark of a copy off, if the part begins or ends with it. */
+static void cut_mark(struct path_part *part, struct path_part mark) {
+    if (!copy_mark_is_in(mark, *part)) return;
+    if (mark.start == part->start) part->start += mark.size;
+    else if (mark.start + mark.size != part->start + part->size) return;
+    part->size -= mark.size;
+}
+
+/* The name of a loose file up to where the name of a split would end. Suffixes may precede the mark
+ * of a copy, as in "train.tfrecord (1).gz", or follow it, as in "train (1).tfrec". */
+static struct path_part stem_of(const struct set_label *label) {
+    struct path_part stem = label->name;
+    cut_suffix(&stem, type_suffixes, true);
+    if (!label->copy_mark.size) return stem;
+    cut_mark(&stem, label->copy_mark);
+    cut_suffix(&stem, compression_suffixes, true);
+    cut_suffix(&stem, record_suffixes, true);
+    cut_suffix(&stem, type_suffixes, true);
+    return stem;
 }
 
 /* The usual split that the part ends in, or empty. */
@@ -105,7 +120,7 @@ static struct path_part find_first_word(struct path_part part) {
 }
 
 static void find_split(struct set_label *label) {
-    struct path_part stem = cut_numbers(stem_of(label->name));
+    struct path_part stem = cut_numbers(stem_of(label));
     label->kind = SET_SPLIT;
     label->split = find_last_word(stem);
     if (label->split.size) return;
@@ -151,6 +166,7 @@ void set_label_init(struct set_label *label, const char *path) {
     label->folder = (struct path_part){path, (size_t)(file - path)};
     label->base = label->folder.size;
     label->name = (struct path_part){file, strlen(file)};
+    label->copy_mark = copy_mark_find(file);
     if (set_member_parse(&label->member, path)) {
         label->kind = SET_NUMBERED;
         divide_numbered(label);
@@ -207,8 +223,17 @@ bool set_label_is_copy(const struct set_label *a, const struct set_label *b) {
     return !set_label_compare_files(a, b) && compare_parts(a->compression, b->compression) != 0;
 }
 
+int set_label_compare_originals(const struct set_label *a, const struct set_label *b) {
+    struct path_part whole_a = {a->path, strlen(a->path)}, whole_b = {b->path, strlen(b->path)};
+    return copy_mark_compare(whole_a, a->copy_mark, whole_b, b->copy_mark);
+}
+
+bool set_label_is_marked_copy(const struct set_label *a, const struct set_label *b) {
+    return !a->copy_mark.size != !b->copy_mark.size && !set_label_compare_originals(a, b);
+}
+
 static bool name_has_split(const struct set_label *label, const char *split) {
-    struct path_part name = label->name, stem = stem_of(name);
+    struct path_part name = label->name, stem = stem_of(label);
     if (part_has_word(name, split) || part_has_word(stem, split)) return true;
     return label->kind != SET_NUMBERED && part_has_word(cut_numbers(stem), split);
 }

@@ -6,7 +6,8 @@
  * or add a capital letter to it, as trainA does, are also a set, but not the split itself:
  * train_small is not train. Other files are loose: those that are found together are one set, or
  * one for each folder that is named after a split. A split in the middle of a name (a_test_b) says
- * nothing, because a test drive is not test data. */
+ * nothing, because a test drive is not test data. The mark of a copy (copy_mark.h) says nothing
+ * either: "train (1)" is train. */
 #ifndef RECMAP_FORMAT_SHARDS_SET_LABEL_H
 #define RECMAP_FORMAT_SHARDS_SET_LABEL_H
 
@@ -14,12 +15,6 @@
 
 /* SET_SPLIT_VARIANT: the name begins with a split or adds a letter, as test_batch and trainA do. */
 enum set_kind { SET_LOOSE, SET_SPLIT, SET_SPLIT_VARIANT, SET_NUMBERED };
-
-/* A part of a path. */
-struct path_part {
-    const char *start;
-    size_t size;
-};
 
 /* All parts point into the path. */
 struct set_label {
@@ -31,6 +26,7 @@ struct set_label {
     struct path_part name;        /* without -K-of-N and the suffixes of records and compression */
     struct path_part type;        /* of a numbered file: any other suffix, such as .tar */
     struct path_part compression; /* such as .gz; may be empty */
+    struct path_part copy_mark;   /* such as " (1)", in `name` or `type`; may be empty */
     struct path_part split;       /* SET_SPLIT, SET_SPLIT_VARIANT: the split, a part of `name` */
     struct set_member member;     /* SET_NUMBERED */
 };
@@ -53,6 +49,12 @@ int set_label_compare_files(const struct set_label *a, const struct set_label *b
 /* Returns true for files of two copies of a set: x-0-of-2 and x-0-of-4, or x.tfrecord and
  * x.tfrecord.gz, in one folder. */
 bool set_label_is_copy(const struct set_label *a, const struct set_label *b);
+
+/* Orders files by their paths without the marks of copies: 0 for two copies of one file. */
+int set_label_compare_originals(const struct set_label *a, const struct set_label *b);
+
+/* Returns true if one of the two files is a copy of the other by its mark. */
+bool set_label_is_marked_copy(const struct set_label *a, const struct set_label *b);
 
 /* Returns true if the name is `split`, or ends in it after a hyphen, an underscore, a dot or a
  * space; or if a folder after the base is named so, and the name has no usual split. */

@@ -96,7 +96,8 @@ bool set_member_parse(struct set_member *member, const char *path) {
                                   .number = (unsigned)strtoul(of - number_digits, NULL, 10),
                                   .count = (unsigned)strtoul(count, NULL, 10),
                                   .hash_size = hash_size,
-                                  .end = count + digits + hash_size};
+                                  .end = count + digits + hash_size,
+                                  .copy_mark = copy_mark_find(file)};
     return member->count > 0;
 }
 
@@ -111,13 +112,27 @@ bool set_member_has_number(const struct set_member *member, const char *pattern)
     return false;
 }
 
+static int compare_stems(const struct set_member *a, const struct set_member *b) {
+    struct path_part stem_a = {a->path, a->stem_size}, stem_b = {b->path, b->stem_size};
+    size_t size_a = copy_mark_original_size(stem_a, a->copy_mark);
+    size_t size_b = copy_mark_original_size(stem_b, b->copy_mark);
+    if (size_a != size_b) return size_a < size_b ? -1 : 1;
+    if (a->copy_mark.size || b->copy_mark.size)
+        return copy_mark_compare(stem_a, a->copy_mark, stem_b, b->copy_mark);
+    return memcmp(a->path, b->path, a->stem_size);
+}
+
+static int compare_ends(const struct set_member *a, const struct set_member *b) {
+    struct path_part end_a = {a->end, strlen(a->end)}, end_b = {b->end, strlen(b->end)};
+    return copy_mark_compare(end_a, a->copy_mark, end_b, b->copy_mark);
+}
+
 int set_member_compare_sets(const struct set_member *a, const struct set_member *b) {
-    if (a->stem_size != b->stem_size) return a->stem_size < b->stem_size ? -1 : 1;
-    int order = memcmp(a->path, b->path, a->stem_size);
+    int order = compare_stems(a, b);
     if (!order && a->count != b->count) order = a->count < b->count ? -1 : 1;
     if (!order) order = a->digits - b->digits;
     if (!order) order = (a->hash_size > 0) - (b->hash_size > 0);
-    return order ? order : strcmp(a->end, b->end);
+    return order ? order : compare_ends(a, b);
 }
 
 void set_member_write(char *path, size_t capacity, const struct set_member *member,
@@ -129,8 +144,8 @@ void set_member_write(char *path, size_t capacity, const struct set_member *memb
 
 bool set_member_has_short_name(const struct set_member *member) {
     return member->digits == SHORT_DIGITS && member->number_digits == SHORT_DIGITS &&
-           member->number < member->count && !member->hash_size && member->stem_size &&
-           member->path[member->stem_size - 1] == '-';
+           member->number < member->count && !member->hash_size && !member->copy_mark.size &&
+           member->stem_size && member->path[member->stem_size - 1] == '-';
 }
 
 size_t set_member_write_set(char *name, size_t capacity, const struct set_member *member,

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "format/shards/copy_mark.h"
+
 /* The largest set. */
 enum { SET_SHARDS_MAX = 1000000 };
 
@@ -41,6 +43,7 @@ struct set_member {
     unsigned count;
     size_t hash_size; /* of text such as -9f86d081884c7d65 after the count, another in each name */
     const char *end;  /* what follows */
+    struct path_part copy_mark; /* in the name; may be empty */
 };
 
 /* Returns whether the path is one of a set. */
@@ -49,7 +52,7 @@ bool set_member_parse(struct set_member *member, const char *path);
 /* Returns true if the pattern has the member's number, apart from the count: x-00003*. */
 bool set_member_has_number(const struct set_member *member, const char *pattern);
 
-/* Orders members by their sets: 0 for two of the same. */
+/* Orders members by their sets: 0 for two of the same. A copy is in the set of its original. */
 int set_member_compare_sets(const struct set_member *a, const struct set_member *b);
 
 /* Writes the path of the member's set that has this number, with as many digits as the member's or
@@ -63,7 +66,8 @@ void set_member_write(char *path, size_t capacity, const struct set_member *memb
 size_t set_member_write_set(char *name, size_t capacity, const struct set_member *member,
                             const char *start);
 
-/* Returns true if NAME@N[END] names the set of the member, which has the largest number. */
+/* Returns true if NAME@N[END] names the set of the member, which has the largest number and no mark
+ * of a copy. */
 bool set_member_has_short_name(const struct set_member *member);
 
 #endif

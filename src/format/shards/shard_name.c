@@ -80,10 +80,10 @@ static bool is_mark(const char *name) {
 }
 
 bool shard_name_is_temporary(const char *name) {
-    static const char *const ends[] = {".tmp",        ".temp",       "~",        ".crc",
-                                       "_.gstmp",     ".crdownload", ".aria2",   ".download",
-                                       ".filepart",   ".part",       ".partial", ".incomplete",
-                                       ".inprogress", "._COPYING_",  NULL};
+    static const char *const ends[] = {
+        ".tmp",  ".temp",    "~",           ".bak",        ".orig",      ".old",
+        ".crc",  "_.gstmp",  ".crdownload", ".aria2",      ".download",  ".filepart",
+        ".part", ".partial", ".incomplete", ".inprogress", "._COPYING_", NULL};
     return temporary_target_size(name) || ends_with_any(name, ends) || is_incomplete_file(name) ||
            is_mark(name);
 }

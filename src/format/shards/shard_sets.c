@@ -32,52 +32,114 @@ static recmap_status find_copies(bool *has_copies, struct set_label *labels, siz
     return RECMAP_OK;
 }
 
-/* Counts the files without a number. Sets `differ` to whether their suffixes do: if not, none is a
- * copy of another one, and nothing needs to be sorted. */
-static recmap_status count_unnumbered(size_t *unnumbered_count, bool *differ, char *const *paths,
-                                      size_t count, recmap_error *error) {
+/* Files that may be copies. */
+struct suspects {
+    size_t unnumbered_count;
+    bool differ; /* their suffixes do: if not, none is a copy of another one by its suffix */
+    size_t marked_count;
+};
+
+static recmap_status count_suspects(struct suspects *suspects, char *const *paths, size_t count,
+                                    recmap_error *error) {
     struct set_label first = {0}, label;
-    *unnumbered_count = 0;
-    *differ = false;
+    *suspects = (struct suspects){0};
     for (size_t i = 0; i < count; i++) {
         RETURN_IF_FAILED(interrupt_check(thread_interrupt(), SET_LABEL_WORK, error));
         set_label_init(&label, paths[i]);
+        suspects->marked_count += label.copy_mark.size > 0;
         if (is_numbered(&label)) continue;
-        if (!*unnumbered_count) first = label;
-        *differ |= strcmp(suffix_of(&first), suffix_of(&label)) != 0;
-        ++*unnumbered_count;
+        if (!suspects->unnumbered_count) first = label;
+        suspects->differ |= strcmp(suffix_of(&first), suffix_of(&label)) != 0;
+        suspects->unnumbered_count++;
     }
     return RECMAP_OK;
 }
 
-static recmap_status look_for_copies(bool *has_copies, char *const *paths, size_t count,
-                                     recmap_error *error) {
-    size_t unnumbered_count, n = 0;
-    bool differ;
+static recmap_status look_for_copies(bool *has_copies, const struct suspects *suspects,
+                                     char *const *paths, size_t count, recmap_error *error) {
+    size_t n = 0;
     *has_copies = false;
-    RETURN_IF_FAILED(count_unnumbered(&unnumbered_count, &differ, paths, count, error));
-    if (!differ) return RECMAP_OK;
-    struct set_label *labels = malloc(unnumbered_count * sizeof *labels);
+    if (!suspects->differ) return RECMAP_OK;
+    struct set_label *labels = malloc(suspects->unnumbered_count * sizeof *labels);
     if (!labels) return fail_memory(error);
     for (size_t i = 0; i < count; i++) {
         set_label_init(&labels[n], paths[i]);
-        if (!is_numbered(&labels[n]) && ++n == unnumbered_count) break;
+        if (!is_numbered(&labels[n]) && ++n == suspects->unnumbered_count) break;
     }
     recmap_status status = find_copies(has_copies, labels, n, error);
     free(labels);
     return status;
 }
 
+/* A file whose name has the mark of a copy. */
+struct marked_file {
+    struct set_label label;
+    size_t place; /* in the list */
+};
+
+static int compare_originals(const void *a, const void *b) {
+    const struct marked_file *left = a, *right = b;
+    return set_label_compare_originals(&left->label, &right->label);
+}
+
+/* Finds which of the sorted files are copies of others in the list. All copies of one file follow
+ * each other. */
+static recmap_status find_originals(bool *copies, const struct marked_file *marked,
+                                    size_t marked_count, char *const *paths, size_t count,
+                                    recmap_error *error) {
+    for (size_t i = 0; i < count; i++) {
+        struct marked_file file;
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), SET_LABEL_WORK, error));
+        set_label_init(&file.label, paths[i]);
+        if (file.label.copy_mark.size) continue;
+        const struct marked_file *end = marked + marked_count,
+                                 *copy = bsearch(&file, marked, marked_count, sizeof *marked,
+                                                 compare_originals);
+        if (!copy) continue;
+        while (copy > marked && !compare_originals(copy - 1, &file)) copy--;
+        for (; copy < end && !compare_originals(copy, &file); copy++) copies[copy->place] = true;
+    }
+    return RECMAP_OK;
+}
+
+/* Sets `copies` to which files are copies of others by their marks, which the caller frees; NULL if
+ * no file has a mark. */
+static recmap_status find_marked_copies(bool **copies, const struct suspects *suspects,
+                                        char *const *paths, size_t count, recmap_error *error) {
+    size_t marked_count = suspects->marked_count, n = 0;
+    *copies = NULL;
+    if (!marked_count) return RECMAP_OK;
+    struct marked_file *marked = malloc(marked_count * sizeof *marked);
+    *copies = calloc(count, sizeof **copies);
+    recmap_status status = marked && *copies ? RECMAP_OK : fail_memory(error);
+    for (size_t i = 0; status == RECMAP_OK && n < marked_count; i++) {
+        set_label_init(&marked[n].label, paths[i]);
+        marked[n].place = i;
+        n += marked[n].label.copy_mark.size > 0;
+    }
+    if (status == RECMAP_OK)
+        status = sort_items(marked, marked_count, sizeof *marked, compare_originals, error);
+    if (status == RECMAP_OK)
+        status = find_originals(*copies, marked, marked_count, paths, count, error);
+    free(marked);
+    return status;
+}
+
+static int compare_sets(const struct shard_set *a, const struct shard_set *b) {
+    int order = set_label_compare_sets(&a->label, &b->label);
+    return order ? order : a->is_copy - b->is_copy;
+}
+
 static int compare_by_set(const void *a, const void *b) {
     const struct shard_set *left = a, *right = b;
-    int order = set_label_compare_sets(&left->label, &right->label);
+    int order = compare_sets(left, right);
     return order ? order : (left->first > right->first) - (left->first < right->first);
 }
 
-/* The same if copies are sets of their own. */
+/* The same if copies by their suffixes are sets of their own. */
 static int compare_by_suffix(const void *a, const void *b) {
     const struct shard_set *left = a, *right = b;
-    int order = set_label_compare_sets(&left->label, &right->label);
+    int order = compare_sets(left, right);
     if (!order && !is_numbered(&left->label))
         order = strcmp(suffix_of(&left->label), suffix_of(&right->label));
     return order ? order : (left->first > right->first) - (left->first < right->first);
@@ -96,17 +158,20 @@ static bool is_same_set(const struct shard_set *a, struct shard_set b,
 
 static void add_to_set(struct shard_set *set, const struct shard_set *run) {
     set->shard_count += run->shard_count;
+    set->has_mark |= run->has_mark;
     if (run->largest > set->largest) set->largest = run->largest;
 }
 
 /* Adds an item for each run of consecutive shards of one set: usually few, because the paths of a
  * set follow each other. */
 static recmap_status add_runs(struct shard_sets *sets, char *const *paths, size_t count,
-                              int (*compare)(const void *a, const void *b), recmap_error *error) {
+                              const bool *copies, int (*compare)(const void *a, const void *b),
+                              recmap_error *error) {
     for (size_t i = 0; i < count; i++) {
-        struct shard_set next = {.shard_count = 1, .first = i};
+        struct shard_set next = {.shard_count = 1, .first = i, .is_copy = copies && copies[i]};
         RETURN_IF_FAILED(interrupt_check(thread_interrupt(), SET_LABEL_WORK, error));
         set_label_init(&next.label, paths[i]);
+        next.has_mark = next.label.copy_mark.size > 0;
         if (is_numbered(&next.label)) next.largest = next.label.member.number;
         if (sets->count && is_same_set(&sets->sets[sets->count - 1], next, compare)) {
             add_to_set(&sets->sets[sets->count - 1], &next);
@@ -130,13 +195,10 @@ static void join_runs(struct shard_sets *sets, int (*compare)(const void *a, con
     sets->count = count;
 }
 
-recmap_status shard_sets_find(struct shard_sets *sets, char *const *paths, size_t count,
-                              recmap_error *error) {
-    bool has_copies;
-    *sets = (struct shard_sets)SHARD_SETS_INIT;
-    RETURN_IF_FAILED(look_for_copies(&has_copies, paths, count, error));
-    int (*compare)(const void *, const void *) = has_copies ? compare_by_suffix : compare_by_set;
-    recmap_status status = add_runs(sets, paths, count, compare, error);
+static recmap_status group_paths(struct shard_sets *sets, char *const *paths, size_t count,
+                                 const bool *copies, int (*compare)(const void *a, const void *b),
+                                 recmap_error *error) {
+    recmap_status status = add_runs(sets, paths, count, copies, compare, error);
     if (status == RECMAP_OK)
         status = sort_items(sets->sets, sets->count, sizeof *sets->sets, compare, error);
     if (status == RECMAP_OK) {
@@ -147,9 +209,25 @@ recmap_status shard_sets_find(struct shard_sets *sets, char *const *paths, size_
     return status;
 }
 
+recmap_status shard_sets_find(struct shard_sets *sets, char *const *paths, size_t count,
+                              recmap_error *error) {
+    struct suspects suspects;
+    bool has_copies = false, *copies = NULL;
+    *sets = (struct shard_sets)SHARD_SETS_INIT;
+    RETURN_IF_FAILED(count_suspects(&suspects, paths, count, error));
+    recmap_status status = look_for_copies(&has_copies, &suspects, paths, count, error);
+    if (status == RECMAP_OK) status = find_marked_copies(&copies, &suspects, paths, count, error);
+    if (status == RECMAP_OK)
+        status = group_paths(sets, paths, count, copies,
+                             has_copies ? compare_by_suffix : compare_by_set, error);
+    free(copies);
+    return status;
+}
+
 bool shard_set_has_name(const struct shard_set *set) {
     if (set->shard_count == 1) return true;
-    return is_numbered(&set->label) && set->shard_count >= set->label.member.count;
+    return is_numbered(&set->label) && !set->has_mark &&
+           set->shard_count >= set->label.member.count;
 }
 
 void shard_set_write_title(char *title, size_t capacity, const struct shard_set *set,

@@ -11,6 +11,8 @@ struct shard_set {
     size_t shard_count;
     size_t first;     /* the index of its first shard in the list */
     unsigned largest; /* number of a shard, if the shards are numbered */
+    bool is_copy;     /* of files that are there too: by the marks in the names of its shards */
+    bool has_mark;    /* the name of one of its shards has the mark of a copy */
 };
 
 /* In the order of their first shards. */
@@ -24,17 +26,19 @@ struct shard_sets {
     { NULL, 0, 0 }
 
 /* Finds the sets of `count` paths, which must outlive the result. If a file without -of-N is there
- * twice, as x.tfrecord and x.tfrecord.gz, such files form a set for each compression.
+ * twice, as x.tfrecord and x.tfrecord.gz, such files form a set for each compression. Copies of
+ * files by the marks in their names, as "x (1).tfrecord" of x.tfrecord, form sets of their own.
  * Asks the thread's interrupt. Errors: NO_MEMORY, CANCELLED. */
 recmap_status shard_sets_find(struct shard_sets *sets, char *const *paths, size_t count,
                               recmap_error *error);
+
 /* Writes how to name the set, shortened to fit the capacity: NAME@N[END], a pattern if that cannot
  * name it, or its first file and the number of others. */
 void shard_set_write_title(char *title, size_t capacity, const struct shard_set *set,
                            bool has_folder);
 
 /* Returns true if one name opens the set: its title, or its only file. NAME@N is an error if the
- * set is not whole. */
+ * set is not whole, or the name of a shard has a mark. */
 bool shard_set_has_name(const struct shard_set *set);
 
 void shard_sets_deinit(struct shard_sets *sets);

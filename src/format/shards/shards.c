@@ -59,6 +59,7 @@ struct list_expansion {
 recmap_status recmap_shards_create(recmap_shards **shards, recmap_error *error) {
     recmap_shards *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
+    fresh->sets = (struct set_register)SET_REGISTER_INIT;
     *shards = fresh;
     return RECMAP_OK;
 }

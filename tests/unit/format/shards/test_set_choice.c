@@ -150,6 +150,64 @@ static void test_copies_in_a_folder(void **state) {
                    "to read one, name its files; `--sets all` joins them", NULL, "g");
 }
 
+/* By the names that programs give them. */
+static void test_marked_copies(void **state) {
+    (void)state;
+    TOUCH("f/x.tfrecord", "f/x (1).tfrecord", "f/x copy.tfrecord", "f/y (1).tfrecord");
+    ASSERT_REFUSED("f",
+                   "the folder has 2 sets of shards: x (1).tfrecord and 1 other (2 shards), "
+                   "x.tfrecord and 1 other (2 shards)",
+                   "remove the copies, such as 'x (1).tfrecord'; to read one, name its files; "
+                   "`--sets all` joins them",
+                   NULL, "f");
+    unlink("f/y (1).tfrecord");
+    unlink("f/x copy.tfrecord");
+    ASSERT_TAKEN("f/x (1).tfrecord\nf/x.tfrecord\n"
+                 "f/*: the pattern matches 2 sets of shards, which are joined: x (1).tfrecord (1 "
+                 "shard), x.tfrecord (1 shard). Remove the copies, such as 'x (1).tfrecord'. To "
+                 "read one, name it: 'f/x.tfrecord'; `--sets all` says that all are meant\n",
+                 NULL, RECMAP_SETS_ERROR, "f/*");
+    ASSERT_TAKEN("f/x (1).tfrecord\nf/x.tfrecord\n", NULL, RECMAP_SETS_ALL, "f");
+    unlink("f/x.tfrecord");
+    TOUCH("f/x (2).tfrecord", "f/y.tfrecord.old", "f/x (2).tfrecord.bak", "f/x (2).tfrecord~");
+    ASSERT_TAKEN("f/x (1).tfrecord\nf/x (2).tfrecord\n", NULL, RECMAP_SETS_ERROR, "f");
+}
+
+static void test_marked_copies_of_numbered_shards(void **state) {
+    (void)state;
+    TOUCH("f/s-00000-of-00002", "f/s-00001-of-00002", "f/s-00001-of-00002 (1)");
+    ASSERT_REFUSED("f",
+                   "the folder has 2 sets of shards: s@2 (2 shards), s-*-of-00002 (1) (1 of 2 "
+                   "shards)",
+                   "remove the copies, such as 's-00001-of-00002 (1)'; to read one, name it: "
+                   "'f/s@2'; `--sets all` joins them",
+                   NULL, "f");
+    unlink("f/s-00001-of-00002");
+    ASSERT_TAKEN("f/s-00000-of-00002\nf/s-00001-of-00002 (1)\n", NULL, RECMAP_SETS_ERROR, "f");
+    TOUCH("f/t-00000-of-00001");
+    ASSERT_REFUSED("f", "the folder has 2 sets of shards: s@2 (2 shards), t@1 (1 shard)",
+                   "to read one, name its files; `--sets all` joins them", NULL, "f");
+}
+
+static void test_lists_of_marked_copies(void **state) {
+    (void)state;
+    static const char advice[] = "leave one out; `--sets all` joins them";
+    TOUCH("x.tfrecord", "Copy of x.tfrecord", "s-00000-of-00002", "s-00001-of-00002",
+          "s-00001-of-00002 (1)", "f/x copy.tfrecord");
+    ASSERT_REFUSED("Copy of x.tfrecord",
+                   "there are two copies of one set: x.tfrecord and Copy of x.tfrecord", advice,
+                   NULL, "x.tfrecord", "Copy of x.tfrecord");
+    ASSERT_REFUSED("x.tfrecord",
+                   "there are two copies of one set: Copy of x.tfrecord and x.tfrecord", advice,
+                   NULL, "s@2", "Copy of x.tfrecord", "x.tfrecord");
+    ASSERT_REFUSED("s-00001-of-00002 (1)",
+                   "there are two copies of one set: s@2 and s-*-of-00002 (1)", advice, NULL, "s@2",
+                   "s-00001-of-00002 (1)");
+    ASSERT_TAKEN("s-00000-of-00002\ns-00001-of-00002 (1)\nx.tfrecord\nf/x copy.tfrecord\n", NULL,
+                 RECMAP_SETS_ERROR, "s-00000-of-00002", "s-00001-of-00002 (1)", "x.tfrecord",
+                 "f/x copy.tfrecord");
+}
+
 /* Advice names what opens a set: NAME@N would be an error for a set that lacks shards. */
 static void test_advice_opens_what_it_names(void **state) {
     (void)state;
@@ -395,6 +453,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {TEST(test_a_folder_of_several_sets_is_an_error),
                                        TEST(test_other_sets_in_a_folder),
                                        TEST(test_copies_in_a_folder),
+                                       TEST(test_marked_copies),
+                                       TEST(test_marked_copies_of_numbered_shards),
+                                       TEST(test_lists_of_marked_copies),
                                        TEST(test_advice_opens_what_it_names),
                                        TEST(test_a_pattern_of_several_sets_is_a_warning),
                                        TEST(test_lists_may_name_several_sets),

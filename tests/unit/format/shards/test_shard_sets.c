@@ -78,6 +78,10 @@ static void test_names_of_splits_are_recognised(void **state) {
     assert_split("train00-107.tfrec", "train");
     assert_split("ld_test12-1765.tfrec", "test");
     assert_split("my train.tfrecord", "train");
+    assert_split("train (1).tfrecord", "train");
+    assert_split("train.tfrecord (1).gz", "train");
+    assert_split("train copy.tfrec", "train");
+    assert_split("Copy of train-1.tfrecord", "train");
 }
 
 static bool has_split(const char *path, const char *split) {
@@ -153,14 +157,37 @@ static void test_a_compressed_copy_is_a_set_of_its_own(void **state) {
     ASSERT_SETS("train.tfrecord:1 train.tfrecord.gz:1", "train.tfrecord", "train.tfrecord.gz");
 }
 
+/* A program left a copy beside its original. */
+static void test_a_marked_copy_is_in_a_set_of_its_own(void **state) {
+    (void)state;
+    ASSERT_SETS("x (1).tfrecord:1 x.tfrecord:1", "x (1).tfrecord", "x.tfrecord");
+    ASSERT_SETS("a:3 a copy:3", "a", "a copy", "a copy 2", "b.gz", "c (1)", "Copy of b.gz");
+    ASSERT_SETS("train:1 Copy of train:1 test:1", "train", "Copy of train", "test");
+    ASSERT_SETS("x-0-of-2:2 x-1-of-2 (1):1", "x-0-of-2", "x-1-of-2", "x-1-of-2 (1)");
+    ASSERT_SETS("x (1).tfrecord-0-of-1:1 x.tfrecord-0-of-1:1", "x (1).tfrecord-0-of-1",
+                "x.tfrecord-0-of-1");
+    ASSERT_SETS("x-0-of-1.gz:1 x-0-of-1 - Copy.gz:1", "x-0-of-1.gz", "x-0-of-1 - Copy.gz");
+}
+
+/* As the files that a program has numbered. */
+static void test_a_mark_alone_makes_no_copy(void **state) {
+    (void)state;
+    ASSERT_SETS("x (1):3", "x (1)", "x (2)", "x (3)");
+    ASSERT_SETS("d/x:2", "d/x", "e/x (1)");
+    ASSERT_SETS("x:2", "x", "y (1)");
+    ASSERT_SETS("x-0-of-2:2", "x-0-of-2", "x-1-of-2 (1)");
+    ASSERT_SETS("x-0-of-2.a:1 x-1-of-2 (1).b:1", "x-0-of-2.a", "x-1-of-2 (1).b");
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts_of_numbered_names),
-        cmocka_unit_test(test_parts_of_other_names),
-        cmocka_unit_test(test_names_of_splits_are_recognised),
-        cmocka_unit_test(test_names_with_a_split),
-        cmocka_unit_test(test_sets_of_numbered_names),
-        cmocka_unit_test(test_sets_of_other_names),
-        cmocka_unit_test(test_a_compressed_copy_is_a_set_of_its_own)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_parts_of_numbered_names),
+                                       cmocka_unit_test(test_parts_of_other_names),
+                                       cmocka_unit_test(test_names_of_splits_are_recognised),
+                                       cmocka_unit_test(test_names_with_a_split),
+                                       cmocka_unit_test(test_sets_of_numbered_names),
+                                       cmocka_unit_test(test_sets_of_other_names),
+                                       cmocka_unit_test(test_a_compressed_copy_is_a_set_of_its_own),
+                                       cmocka_unit_test(test_a_marked_copy_is_in_a_set_of_its_own),
+                                       cmocka_unit_test(test_a_mark_alone_makes_no_copy)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
