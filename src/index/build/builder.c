@@ -15,9 +15,9 @@
 #include "base/os/process.h"
 #include "base/words/url_prefix.h"
 #include "format/shards/framings.h"
-#include "index/build/named_shards.h"
 #include "index/build/options.h"
 #include "index/build/packer.h"
+#include "index/build/part_check.h"
 #include "index/build/replay.h"
 #include "index/build/sample_keys.h"
 #include "index/build/shard_notices.h"
@@ -689,8 +689,8 @@ static recmap_status build(recmap_index_summary *summary, recmap_index_builder *
     uint64_t file_count;
     RETURN_IF_FAILED(resolve_parts(builder, error));
     RETURN_IF_FAILED(check_target(builder, error));
-    RETURN_IF_FAILED(named_shards_match(&file_count, builder->parts, builder->part_count,
-                                        builder->options.sets, builder->storage, error));
+    RETURN_IF_FAILED(part_check(&file_count, builder->parts, builder->part_count,
+                                builder->options.sets, builder->storage, error));
     drop_complete_parts(builder);
     RETURN_IF_FAILED(add_parts(builder, error));
     RETURN_IF_FAILED(check_ids(builder, error));

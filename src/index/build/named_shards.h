@@ -3,35 +3,40 @@
 #ifndef RECMAP_INDEX_BUILD_NAMED_SHARDS_H
 #define RECMAP_INDEX_BUILD_NAMED_SHARDS_H
 
-#include <recmap/shards.h>
+#include "index/build/build_part.h"
 
-#include "format/shards/shard_source.h"
-#include "index/tables/index.h"
-
-/* A part of the new index: a shard to scan, or an existing index to replay. */
-struct build_part {
-    char *path;     /* as the caller named it */
-    char *resolved; /* absolute, in a folder without links; for an index, the folder of its names */
-    char *target;   /* of a shard that is a link: the file that it leads to; else NULL */
-    struct index_file *index; /* NULL: a shard */
-    /* If a preceding part is an index that has this shard, that index and the last part of the
-     * shard in it: only the records that follow are scanned. */
-    struct index_file *grown;
-    uint32_t grown_shard;
-    bool is_complete; /* no records follow: there is nothing to scan */
+struct named_shard {
+    char *path;                      /* absolute, or a URL */
+    size_t sequence;                 /* among the shards of all parts, in their order */
+    size_t part;                     /* its index */
+    uint32_t shard_index;            /* in the part's index */
+    const struct shard_entry *entry; /* in the part's index; NULL if the part is a shard */
 };
 
-/* Sets `grown` and `is_complete` of the shards that are in an index, after checking that they are
- * the same or only grew. Errors: INVALID if a shard is named twice, or `sets` does not join copies
- * and a part has a copy of another part's set, or an index has a shard under another path; STALE if
- * a shard of an index changed otherwise; IO; CANCELLED. `file_count` is the number of different
- * shards. */
-recmap_status named_shards_match(uint64_t *file_count, struct build_part *parts, size_t count,
-                                 recmap_sets sets, recmap_storage *storage, recmap_error *error);
+/* In the order of the parts, which outlive the list. */
+struct named_shards {
+    struct named_shard *shards;
+    size_t count;
+    struct build_part *parts;
+    size_t part_count;
+};
 
-/* The first byte of the part's shard to scan, and how the shard is framed if it grew. */
-uint64_t build_part_start(const struct build_part *part);
-const struct framing *build_part_framing(const struct build_part *part,
-                                         const struct framing *framing);
+/* Lists the shards. Call named_shards_deinit also after an error. Errors: NO_MEMORY; CANCELLED. */
+recmap_status named_shards_init(struct named_shards *list, struct build_part *parts, size_t count,
+                                recmap_error *error);
+void named_shards_deinit(struct named_shards *list);
+
+/* Sets `grown` of the parts that are shards of an index. `file_count` is the number of different
+ * shards. Errors: INVALID if a shard is named twice; NO_MEMORY; CANCELLED. */
+recmap_status named_shards_match(uint64_t *file_count, const struct named_shards *list,
+                                 recmap_error *error);
+
+/* Returns true if the shard is one that no index has. */
+bool named_shards_is_new(const struct named_shards *list, const struct named_shard *shard);
+
+/* Makes a sorted list of pointers to the shards, which the caller frees: an interrupted sort may
+ * leave items twice. Errors: NO_MEMORY; CANCELLED. */
+recmap_status named_shards_sort(struct named_shard ***sorted, const struct named_shards *list,
+                                int (*compare)(const void *a, const void *b), recmap_error *error);
 
 #endif

@@ -1,0 +1,11 @@
+/* Local files that are several shards of a build: a shard may be meant to count twice. */
+#ifndef RECMAP_INDEX_BUILD_SHARD_FILES_H
+#define RECMAP_INDEX_BUILD_SHARD_FILES_H
+
+#include "index/build/named_shards.h"
+
+/* Warns of the first new file that has another name, by a link, under which it is a shard too.
+ * Errors: NO_MEMORY; CANCELLED. */
+recmap_status shard_files_check(const struct named_shards *list, recmap_error *error);
+
+#endif
