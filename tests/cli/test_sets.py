@@ -127,6 +127,19 @@ class Sets(CliTest):
         self.index("--append", "--sets", "all", "-o", "a.rmx", "c/a (1).tfrecord")
         self.assertEqual(self.payloads("a.rmx"), [b"a", b"a"])
 
+    def test_equal_shards_of_two_folders_are_told(self):
+        for folder, name in ("a", "x"), ("b", "y"), ("c", "x"):
+            self.write(f"{folder}/1.tfrecord", shard(name))
+            self.write(f"{folder}/2.tfrecord", shard(folder))
+        self.index("-o", "ab.rmx", "a", "b")
+        result = self.run_recmap("index", "-o", "abc.rmx", "a", "b", "c")
+        self.assertEqual(result.status, 0)
+        self.assertIn(b"c/1.tfrecord: seems to be a copy of ", result.err)
+        self.assertIn(b"a/1.tfrecord (same name, size and sampled bytes), so its ", result.err)
+        self.assertEqual(result.err.count(b"seems to be a copy of"), 1)
+        self.assertEqual(len(self.payloads("abc.rmx")), 6)
+        self.index("--sets", "all", "-o", "abc.rmx", "a", "b", "c")
+
     def test_the_index_of_more_sets_is_not_used_for_some(self):
         for name in "a-0-of-1", "b-0-of-1", "c-0-of-1":
             self.write(f"e/{name}", shard(name))

@@ -177,7 +177,7 @@ class TextIndexes(CliTest):
 
     def test_equal_names_of_shards_that_are_not_neighbours(self):
         for name in ("a/x", "b/w", "b/x"):
-            self.write(name + ".tfrecord", tfrecord([b"a"]))
+            self.write(name + ".tfrecord", tfrecord([name.encode()]))
         self.index("-o", "t.rmx", "a/x.tfrecord", "b/w.tfrecord", "b/x.tfrecord")
         result = self.run_recmap("export", "t.rmx", "--to", "idx", "-o", "idx")
         self.assertEqual(result.status, 2)

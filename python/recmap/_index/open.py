@@ -368,6 +368,7 @@ def open(
         sets: what to do if a folder has several sets of shards, such as train and test, or two
             copies of one: "error" lists them, "all" joins them. A pattern that matches several
             sets warns unless it is "all". A list may name several sets, but not two copies of one.
+            "all" also switches off the warnings about two names of one file and equal shards.
             See docs/reference/framings.md.
         framing: how records are stored in the shards: "tfrecord" (what "auto" means for new
             indexes), "ofrecord", "lines", "tar" (WebDataset), "fixed:HEADER,RECORD,FOOTER" in

@@ -153,6 +153,22 @@ def test_two_names_of_one_file_are_told(hub, link):
         assert values(recmap.open(both, index=index)) == [1, 1]
 
 
+def test_equal_shards_of_two_folders_are_told(tmp_path):
+    """Long ones are compared by samples."""
+    for folder, value in ("a", 1), ("b", 2), ("c", 1):
+        (tmp_path / folder).mkdir()
+        with recmap.Writer(tmp_path / folder / "x.tfrecord") as writer:
+            for i in range(5000):
+                writer.write({"x": i, "y": [float(value)]})
+    sources = [tmp_path / folder for folder in "abc"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(recmap.open(sources[:2], index=tmp_path / "ab.rmx")) == 10000
+        assert len(recmap.open(sources, sets="all", index=tmp_path / "all.rmx")) == 15000
+    with pytest.warns(UserWarning, match=r"c/x\.tfrecord: seems to be a copy of .*a/x\.tfr"):
+        assert len(recmap.open(sources, index=tmp_path / "abc.rmx")) == 15000
+
+
 def test_links_that_changed_places(hub):
     """The index names files; each link is the shard of one of them."""
     blobs = [os.path.realpath(hub.snapshot / name) for name in NAMES]

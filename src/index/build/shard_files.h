@@ -4,8 +4,9 @@
 
 #include "index/build/named_shards.h"
 
-/* Warns of the first new file that has another name, by a link, under which it is a shard too.
- * Errors: NO_MEMORY; CANCELLED. */
+/* Warns of the first new file that has another name, by a link, under which it is a shard too; and
+ * of the first one that is a copy of another new file, in another folder: of the same name, size
+ * and sampled bytes. Errors: NO_MEMORY; CANCELLED. */
 recmap_status shard_files_check(const struct named_shards *list, recmap_error *error);
 
 #endif
