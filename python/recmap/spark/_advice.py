@@ -118,7 +118,8 @@ def _words(words: str, place: Place) -> str:
         "Load the shards (not the .rmx) with another path as the option index to build another "
         "index",
     )
+    rebuild = f"`{place.open_call('rebuild=True')}`"
+    words = words.replace("pass rebuild=True to index it again", f"index it again with {rebuild}")
     return words.replace(
-        "or with rebuild=True to build this one again",
-        f"or build this one again with `{place.open_call('rebuild=True')}`",
+        "or with rebuild=True to build this one again", f"or build this one again with {rebuild}"
     )

@@ -344,8 +344,11 @@ def test_advice_about_shards_is_a_call_that_can_be_made(tmp_path):
     with pytest.warns(UserWarning, match="skipped damage"):
         run_code(advice)
     advice = advice_of(lambda: records_read(shard, **options), recmap.CorruptRecordError)
-    assert advice == "To read the good records, load the .rmx by its path."
+    assert advice.startswith("To read the good records, load the .rmx by its path. If the shard")
     assert len(records_read(index_of(shard), **options)) == 8
+    flip(shard, 300)
+    run_code(advice)
+    assert len(records_read(shard, **options)) == 9
 
 
 def test_advice_about_types_names_those_of_spark(tmp_path):
