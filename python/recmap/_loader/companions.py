@@ -73,7 +73,7 @@ class Companions:
         self._lead, *others = loaders
         self._others = {name: loaders[name] for name in others}
         self._sides = {name: self._side_of(loader) for name, loader in loaders.items()}
-        self._old_sides: tuple[int, dict[str, _Side]] | None = None  # up to an epoch
+        self.old_sides: tuple[int, dict[str, _Side]] | None = None  # up to an epoch
         lead = loaders[self._lead]
         self._deal = lead._world_size, lead._batch_size, lead._last
         self._rank = lead._rank
@@ -89,10 +89,11 @@ class Companions:
     def use_old(self, loaders: Mapping[str, Loader[Any]]) -> None:
         """Uses the rows that the join had before it grew, up to the epoch that has them."""
         old = loaders[self._lead]._old
-        self._old_sides = None
-        if old is not None:
+        if old is None:
+            self.old_sides = None
+        else:
             sides = {name: self._old_side_of(loader) for name, loader in loaders.items()}
-            self._old_sides = old.last_epoch, sides
+            self.old_sides = old.last_epoch, sides
 
     @staticmethod
     def _old_side_of(loader: Loader[Any]) -> _Side:
@@ -102,7 +103,7 @@ class Companions:
 
     def _sides_in(self, epoch: int) -> dict[str, _Side]:
         """What the batches of an epoch are made of."""
-        old = self._old_sides
+        old = self.old_sides
         return self._sides if old is None or epoch > old[0] else old[1]
 
     def take(self, step: _recmap.Step) -> None:

@@ -236,18 +236,20 @@ class JoinedLoader(SuggestsMethods, Closing):
         check_grown(grown)
         for of_side in state.values():
             check_state(of_side)
+        if len({(of_side.get("epoch"), of_side.get("position")) for of_side in state.values()}) > 1:
+            raise ValueError("the states of the data sets are of different positions")
         views = {name: loader.dataset for name, loader in self.loaders.items()}
         rows = None if grown is None else old_rows(views, state)
         place = self.epoch, self.position
         former = {
             name: (loader._state_at(*place), loader._old) for name, loader in self.loaders.items()
         }
+        former_sides = None if self._companions is None else self._companions.old_sides
         try:
             self._load_sides(state, rows)
-            places = {(state[name]["epoch"], state[name]["position"]) for name in self.loaders}
-            if len(places) > 1:
-                raise ValueError("the states of the data sets are of different positions")
         except BaseException:
+            if self._companions is not None:
+                self._companions.old_sides = former_sides
             for name, loader in self.loaders.items():
                 loader._return_to(*former[name])
             raise

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import recmap
+from recmap._loader.companions import Companions
 
 FEATURES = {name: {name: recmap.FixedLen((), "int64")} for name in ("image", "caption")}
 
@@ -121,6 +122,7 @@ def test_a_refused_state_leaves_the_epoch_that_is_finished(tmp_path, before):
     bigger = recmap.JoinedLoader(after, 8, **OPTIONS)
     bigger.load_state_dict(state, grown="finish")
     other = recmap.JoinedLoader(after, 8, **{**OPTIONS, "seed": 4})
+    other.seek(0, 32)
     mixed = {"image": bigger.state_dict()["image"], "caption": other.state_dict()["caption"]}
     for refused in (mixed, {**state, "caption": {}}):
         with pytest.raises(recmap.Error):
@@ -129,3 +131,51 @@ def test_a_refused_state_leaves_the_epoch_that_is_finished(tmp_path, before):
     assert np.all(rows_of(bigger) == rows_of(loader))
     with pytest.raises(ValueError, match="grown must be None or 'finish'"):
         bigger.load_state_dict(state, grown=True)
+
+
+LED = {"error": {"transform": lambda batch: batch}, "skip": {"on_bad_record": "skip"}}
+
+
+def states_of(before, *positions):
+    """States of a join whose parts are of these positions of the first epoch."""
+    loader = recmap.JoinedLoader(before, 8, **OPTIONS)
+    mixed = {}
+    for name, position in zip(loader.loaders, positions, strict=True):
+        loader.seek(0, position)
+        mixed[name] = loader.state_dict()[name]
+    return mixed
+
+
+@pytest.mark.parametrize("led", [{}, *LED.values()], ids=["plain", "transform", "skip"])
+@pytest.mark.parametrize("positions", [(32, 0), (0, 32), (32, 16)])
+def test_a_state_of_different_positions_is_refused(tmp_path, before, led, positions):
+    mixed = states_of(before, *positions)
+    after = grow(tmp_path, before, ["image"])
+    bigger = recmap.JoinedLoader(after, 8, **OPTIONS, **led)
+    bigger.seek(3, 16)
+    with pytest.raises(ValueError, match="the data sets are of different positions"):
+        bigger.load_state_dict(mixed, grown="finish")
+    assert (bigger.epoch, bigger.position) == (3, 16)
+    bigger.seek(0)
+    assert len(rows_of(bigger)) == len(after)
+
+
+@pytest.mark.parametrize("policy", ["error", "skip"])
+def test_an_interrupted_load_leaves_the_rows_of_the_epoch(tmp_path, before, monkeypatch, policy):
+    """A signal handler may raise after the last call of a load."""
+    state = states_of(before, 32, 32)
+    after = grow(tmp_path, before, ["image"])
+    options = {**OPTIONS, "transform": lambda batch: batch, "on_bad_record": policy}
+    bigger = recmap.JoinedLoader(after, 8, **options)
+    use_old = Companions.use_old
+
+    def interrupted(*arguments):
+        use_old(*arguments)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Companions, "use_old", interrupted)
+        bigger.load_state_dict(state, grown="finish")
+    assert (bigger.epoch, bigger.position) == (0, 0)
+    assert len(rows_of(bigger)) == len(after)
+    assert bigger.skipped == []
