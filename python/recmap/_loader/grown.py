@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import operator
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,14 +25,20 @@ __all__ = [
     "Grown",
     "OldRecords",
     "check_grown",
+    "check_mapping",
     "check_state",
+    "is_well_formed",
     "old_order",
     "old_records",
     "old_rows",
     "old_side",
+    "plain_state",
 ]
 
 Grown: TypeAlias = Literal["finish"]
+
+_FINGERPRINT = re.compile("[0-9a-f]{32}")
+_COUNT_LIMIT = 2**64
 
 
 @dataclass(frozen=True)
@@ -58,17 +67,43 @@ def check_grown(grown: object) -> None:
         raise ValueError(f"grown must be None or 'finish', not {grown!r}")
 
 
-def check_state(state: object) -> None:
-    """Refuses what is not the state of a loader."""
+def check_mapping(state: object) -> Mapping[str, Any]:
+    """Returns `state`. Raises TypeError if it is not a dict."""
     if not isinstance(state, Mapping):
         kind = type(state).__name__
         raise TypeError(f"state must be a dict, as state_dict() returns, not {kind}")
+    return state
+
+
+def check_state(state: object) -> None:
+    """Refuses what is not the state of a loader."""
+    state = check_mapping(state)
     if "format_version" not in state:
         keys = joined(map(repr, state), len(state), 10) or "none"
         raise CorruptStateError(
             f"this is not the state of a loader: its keys are {keys}",
             advice="Pass the dict that state_dict() returned, not the one it was saved in.",
         )
+
+
+def plain_state(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the state as plain JSON values: its integers may be NumPy's."""
+    plain: dict[str, Any] = json.loads(json.dumps(state, default=operator.index))
+    return plain
+
+
+def is_well_formed(state: Mapping[str, Any]) -> bool:
+    """Returns true if the members that are needed before a plain state is loaded can be used.
+
+    If it returns false, loading the state raises an error that says what is wrong with it.
+    """
+    counts = [state.get(name) for name in ("record_count", "epoch", "position")]
+    fingerprint = state.get("fingerprint")
+    return (
+        all(type(count) is int and 0 <= count < _COUNT_LIMIT for count in counts)
+        and isinstance(fingerprint, str)
+        and _FINGERPRINT.fullmatch(fingerprint) is not None
+    )
 
 
 def old_order(order: Order, count: int, given: Order | None, advice: str = "") -> Order:
@@ -91,16 +126,16 @@ def old_rows(views: Mapping[str, Dataset], states: Mapping[str, Any]) -> Int64s 
     """
     are_old = np.ones(len(next(iter(views.values()))), np.bool_)
     for name, view in views.items():
-        are_old &= view._selection.records() < states[name].get("record_count", 0)
+        are_old &= view._selection.records() < states[name]["record_count"]
     return None if are_old.all() else np.flatnonzero(are_old)
 
 
 def old_side(view: Dataset, order: Order, state: Mapping[str, Any], rows: Int64s) -> OldRecords:
     """What the state of a data set of a join is of, which had these rows."""
-    epoch = int(state["epoch"])
+    epoch = state["epoch"]
     advice = f"Continue with the next epoch instead: loader.seek({epoch + 1})."
     chosen = old_order(order, len(rows), None, advice)
-    identity = bytes.fromhex(state["fingerprint"]), int(state["record_count"])
+    identity = bytes.fromhex(state["fingerprint"]), state["record_count"]
     return OldRecords(epoch, view.select(rows), chosen, False, identity)
 
 
@@ -108,13 +143,13 @@ def old_records(
     dataset: Dataset, order: Order, state: Mapping[str, Any], given: Order | None
 ) -> OldRecords | None:
     """What the state is of, if the data set may have grown since."""
-    count, here = state.get("record_count"), dataset._record_count()
-    if not isinstance(count, int) or not 0 <= count < here:
+    if not is_well_formed(state) or state["record_count"] >= dataset._record_count():
         return None
+    count = state["record_count"]
     view = _first(dataset, count)
     chosen = old_order(order, len(view), given)
     identity = bytes.fromhex(state["fingerprint"]), count
-    return OldRecords(int(state["epoch"]), view, chosen, dataset._is_whole(), identity)
+    return OldRecords(state["epoch"], view, chosen, dataset._is_whole(), identity)
 
 
 def _first(dataset: Dataset, count: int) -> Dataset:

@@ -13,7 +13,16 @@ from .._dataset.dataset import Dataset
 from .._dataset.join import Joined, check_joined, features_of_sides, warn_of_bytes
 from .._example.features import Features
 from .companions import Companions
-from .grown import Grown, check_grown, check_state, old_rows, old_side
+from .grown import (
+    Grown,
+    check_grown,
+    check_mapping,
+    check_state,
+    is_well_formed,
+    old_rows,
+    old_side,
+    plain_state,
+)
 from .launcher import share_of
 from .loader import Loader
 from .options import LoaderOptions, one_of
@@ -223,30 +232,24 @@ class JoinedLoader(SuggestsMethods, Closing):
                 of its rows. See `Loader.load_state_dict`.
 
         Raises:
-            ValueError: the state is of other data sets, or its parts are of different positions.
+            ValueError: the state is of one loader or of other data sets, or its parts are of
+                different positions.
             StateMismatchError: a data set or the order has changed; see `Loader.load_state_dict`.
+            CorruptStateError: the state of a data set was changed, or is not a state.
             UnsupportedError: with `grown`, what the order was does not follow from its parameters,
                 as for a mixture or rows.
         """
-        if set(state) != set(self.loaders):
-            raise ValueError(
-                f"the state is of a join of {', '.join(state)}, this join is of "
-                f"{', '.join(self.loaders)}"
-            )
         check_grown(grown)
-        for of_side in state.values():
-            check_state(of_side)
-        if len({(of_side.get("epoch"), of_side.get("position")) for of_side in state.values()}) > 1:
-            raise ValueError("the states of the data sets are of different positions")
+        states = self._checked(state)
         views = {name: loader.dataset for name, loader in self.loaders.items()}
-        rows = None if grown is None else old_rows(views, state)
+        rows = None if grown is None else old_rows(views, states)
         place = self.epoch, self.position
         former = {
             name: (loader._state_at(*place), loader._old) for name, loader in self.loaders.items()
         }
         former_sides = None if self._companions is None else self._companions.old_sides
         try:
-            self._load_sides(state, rows)
+            self._load_sides(states, rows)
         except BaseException:
             if self._companions is not None:
                 self._companions.old_sides = former_sides
@@ -254,14 +257,33 @@ class JoinedLoader(SuggestsMethods, Closing):
                 loader._return_to(*former[name])
             raise
 
-    def _load_sides(self, state: Mapping[str, Any], rows: Int64s | None) -> None:
+    def _checked(self, state: object) -> dict[str, dict[str, Any]]:
+        """Returns the states of the data sets as plain JSON values.
+
+        Raises before any of them is loaded if they cannot be the states of this join.
+        """
+        state = check_mapping(state)
+        if set(state) != set(self.loaders):
+            here = f"this join is of {', '.join(self.loaders)}"
+            raise ValueError(f"the state is of a join of {', '.join(state)}, {here}")
+        for of_side in state.values():
+            check_state(of_side)
+        states = {name: plain_state(of_side) for name, of_side in state.items()}
+        for name, of_side in states.items():
+            if not is_well_formed(of_side):
+                self.loaders[name].load_state_dict(of_side)  # raises what is wrong with it
+        if len({(of_side["epoch"], of_side["position"]) for of_side in states.values()}) > 1:
+            raise ValueError("the states of the data sets are of different positions")
+        return states
+
+    def _load_sides(self, states: Mapping[str, dict[str, Any]], rows: Int64s | None) -> None:
         """Loads the state of each loader. `rows`: those that the join had, if it has grown."""
         for name, loader in self.loaders.items():
             if rows is None:
-                loader.load_state_dict(state[name])
+                loader.load_state_dict(states[name])
             else:
-                old = old_side(loader.dataset, loader.order, state[name], rows)
-                loader._load_old(state[name], old)
+                old = old_side(loader.dataset, loader.order, states[name], rows)
+                loader._load_old(states[name], old)
         if self._companions is not None:
             self._companions.use_old(self.loaders)
 

@@ -133,6 +133,43 @@ def test_a_refused_state_leaves_the_epoch_that_is_finished(tmp_path, before):
         bigger.load_state_dict(state, grown=True)
 
 
+MALFORMED = [
+    ("record_count", None),
+    ("record_count", "100"),
+    ("fingerprint", None),
+    ("fingerprint", "no digits"),
+    ("epoch", None),
+    ("epoch", [0]),
+    ("position", "32"),
+]
+
+
+@pytest.mark.parametrize("grown", [None, "finish"])
+@pytest.mark.parametrize("side", ["image", "caption"])
+@pytest.mark.parametrize(("member", "value"), MALFORMED)
+def test_a_state_with_a_malformed_member(tmp_path, before, grown, side, member, value):
+    state = states_of(before, 32, 32)
+    state[side][member] = value
+    if value is None:
+        del state[side][member]
+    bigger = recmap.JoinedLoader(grow(tmp_path, before, ["image"]), 8, **OPTIONS)
+    bigger.seek(3, 16)
+    with pytest.raises(recmap.CorruptStateError):
+        bigger.load_state_dict(state, grown=grown)
+    assert (bigger.epoch, bigger.position) == (3, 16)
+
+
+def test_a_state_with_integers_of_numpy(tmp_path, before):
+    state = states_of(before, 32, 32)
+    loaded = {
+        name: {key: np.int64(value) if type(value) is int else value for key, value in side.items()}
+        for name, side in state.items()
+    }
+    bigger = recmap.JoinedLoader(grow(tmp_path, before, ["image"]), 8, **OPTIONS)
+    bigger.load_state_dict(loaded, grown="finish")
+    assert bigger.state_dict() == state
+
+
 LED = {"error": {"transform": lambda batch: batch}, "skip": {"on_bad_record": "skip"}}
 
 

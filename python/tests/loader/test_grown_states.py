@@ -189,6 +189,44 @@ def test_other_records_are_refused(grown, tmp_path):
         bigger.load_state_dict(loader.state_dict(), grown="continue")
 
 
+MALFORMED = [
+    ("record_count", None),
+    ("record_count", "100"),
+    ("record_count", -1),
+    ("record_count", 2**64),
+    ("fingerprint", None),
+    ("fingerprint", "no digits"),
+    ("fingerprint", "00"),
+    ("fingerprint", 7),
+    ("epoch", None),
+    ("epoch", "first"),
+    ("epoch", [0]),
+    ("position", None),
+    ("position", "20"),
+]
+
+
+def malformed(state, name, value):
+    """The state with another value of a member, or without it for None."""
+    state = {**state, name: value}
+    return {key: value for key, value in state.items() if value is not None}
+
+
+@pytest.mark.parametrize(("name", "value"), MALFORMED)
+def test_a_state_with_a_malformed_member(grown, name, value):
+    ds, grow = grown
+    loader = recmap.Loader(ds, 10, shuffle=True)
+    batches(loader, 2)
+    state = malformed(loader.state_dict(), name, value)
+    bigger = recmap.Loader(grow(), 10, shuffle=True)
+    bigger.seek(3, 30)
+    with pytest.raises(recmap.CorruptStateError):
+        bigger.load_state_dict(state, grown="finish")
+    with pytest.raises(recmap.UnsupportedError, match="format version 9"):
+        bigger.load_state_dict({**state, "format_version": 9}, grown="finish")
+    assert (bigger.epoch, bigger.position) == (3, 30)
+
+
 def test_a_view_by_values(grown):
     ds, grow = grown
     view = ds[::3]
