@@ -265,6 +265,11 @@ class JoinedLoader(SuggestsMethods, Closing):
         state = check_mapping(state)
         if set(state) != set(self.loaders):
             here = f"this join is of {', '.join(self.loaders)}"
+            if "format_version" in state:
+                raise ValueError(
+                    f"this is the state of one loader, {here}: pass the {{name: state}} that "
+                    "JoinedLoader.state_dict() returned"
+                )
             raise ValueError(f"the state is of a join of {', '.join(state)}, {here}")
         for of_side in state.values():
             check_state(of_side)

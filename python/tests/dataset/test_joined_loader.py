@@ -97,6 +97,8 @@ def test_states_that_do_not_fit(joined):
         loader.load_state_dict(mixed)
     with pytest.raises(ValueError, match="of a join of image, this join is of image, caption"):
         loader.load_state_dict({"image": state["image"]})
+    with pytest.raises(ValueError, match="this is the state of one loader, this join is of image"):
+        loader.load_state_dict(state["image"])
     with pytest.raises(TypeError, match=r"state must be a dict, .* not NoneType"):
         loader.load_state_dict(None)
     with pytest.raises(recmap.Error):
