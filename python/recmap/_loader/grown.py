@@ -61,10 +61,15 @@ class OldRecords:
         return type(self), parts
 
 
-def check_grown(grown: object) -> None:
-    """Raises unless `grown` is a value of that argument."""
+def check_grown(grown: object, changed: bool = False) -> None:
+    """Raises ValueError unless `grown` is a value of that argument, and allowed with `changed`."""
     if grown not in (None, "finish"):
         raise ValueError(f"grown must be None or 'finish', not {grown!r}")
+    if grown is not None and changed:
+        raise ValueError(
+            'pass grown="finish" or changed=True, not both: with "finish" the state must match the '
+            "first records; changed=True takes only the epoch and the position from it"
+        )
 
 
 def check_mapping(state: object) -> Mapping[str, Any]:

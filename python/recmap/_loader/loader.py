@@ -571,17 +571,17 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
                 finishes the epoch over the records of the state, and continues with all of them.
                 Until then its states are of the old records. The old order has the parameters of
                 the loader's, and as many records as the state; where these do not say what it was,
-                as for a mixture or rows, pass it as `order`.
+                as for a mixture or rows, pass it as `order`. Not with `changed`.
 
         Raises:
             StateMismatchError: the state belongs to another data set or order.
             CorruptStateError: the state was changed, or is not a state.
-            ValueError: the order has no such position.
+            ValueError: the order has no such position, or `changed` and `grown` are both given.
         """
         check_state(state)
         self._refuse_own_transform()
         self._moves.check()
-        check_grown(grown)
+        check_grown(grown, changed)
         rule = _CHANGED if changed else _SAME if order is None else _CONTINUED
         text = json.dumps(state, default=operator.index)  # integers of NumPy
         old = old_records(self.dataset, self.order, json.loads(text), order) if grown else None

@@ -431,7 +431,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
         if "worker" in state:
             self._load_in_worker(state)
             return
-        check_grown(grown)
+        check_grown(grown, changed)
         former, self._old = self._old, None
         try:
             if grown is not None:

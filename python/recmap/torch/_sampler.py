@@ -295,7 +295,7 @@ class Sampler(data.Sampler[Any]):
         Raises:
             StateMismatchError: the state belongs to another order.
         """
-        check_grown(grown)
+        check_grown(grown, changed)
         if self._requests is not None and self._requests.are_running():
             refuse_requests_ahead()
         here, state = self._state((0, 0)), _state_in(state)

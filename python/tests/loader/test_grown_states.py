@@ -227,6 +227,30 @@ def test_a_state_with_a_malformed_member(grown, name, value):
     assert (bigger.epoch, bigger.position) == (3, 30)
 
 
+def test_changed_is_not_combined_with_grown(grown):
+    ds, grow = grown
+    loader = recmap.Loader(ds, 10, shuffle=True)
+    batches(loader, 2)
+    bigger = recmap.Loader(grow(), 10, shuffle=True)
+    with pytest.raises(ValueError, match='pass grown="finish" or changed=True, not both: with'):
+        bigger.load_state_dict(loader.state_dict(), grown="finish", changed=True)
+    assert bigger.position == 0
+
+
+def test_changed_is_not_combined_with_grown_for_torch(grown):
+    pytest.importorskip("torch")
+    ds, grow = grown
+    loader = recmap.Loader(ds, 10, shuffle=True)
+    batches(loader, 2)
+    bigger = grow()
+    sampler = recmap.torch.Sampler(recmap.Shuffled(ALL), 10)
+    for each in sampler, recmap.torch.IterableDataset(recmap.Loader(bigger, 10, shuffle=True)):
+        before = each.state_dict()
+        with pytest.raises(ValueError, match='pass grown="finish" or changed=True, not both'):
+            each.load_state_dict(loader.state_dict(), grown="finish", changed=True)
+        assert each.state_dict() == before
+
+
 def test_a_view_by_values(grown):
     ds, grow = grown
     view = ds[::3]
