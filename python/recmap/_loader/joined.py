@@ -240,6 +240,7 @@ class JoinedLoader(SuggestsMethods, Closing):
                 as for a mixture or rows.
         """
         check_grown(grown)
+        self._first._refuse_own_transform()
         states = self._checked(state)
         views = {name: loader.dataset for name, loader in self.loaders.items()}
         rows = None if grown is None else old_rows(views, states)
@@ -282,15 +283,22 @@ class JoinedLoader(SuggestsMethods, Closing):
         return states
 
     def _load_sides(self, states: Mapping[str, dict[str, Any]], rows: Int64s | None) -> None:
-        """Loads the state of each loader. `rows`: those that the join had, if it has grown."""
+        """Loads the state of each loader. `rows`: those that the join had, if it has grown.
+
+        If the rows change, the threads that take steps end first: a step that they took in between
+        would join an old row of one data set with a new row of another.
+        """
+        companions = self._companions
+        if companions is not None and (rows is not None or companions.old_sides is not None):
+            self._first._stop_transform()
         for name, loader in self.loaders.items():
             if rows is None:
                 loader.load_state_dict(states[name])
             else:
                 old = old_side(loader.dataset, loader.order, states[name], rows)
                 loader._load_old(states[name], old)
-        if self._companions is not None:
-            self._companions.use_old(self.loaders)
+        if companions is not None:
+            companions.use_old(self.loaders)
 
     @property
     def skipped(self) -> list[dict[str, Any]]:

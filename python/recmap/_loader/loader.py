@@ -650,6 +650,16 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         if self._loader.tell() != (0, 0):
             self._first_batch.warn_only()
 
+    def _stop_transform(self) -> None:
+        """Ends the transform's threads, and waits for those that run. The next step starts others.
+
+        The loader must be moved before that step, because steps that were read ahead stay without
+        a result.
+        """
+        if self._pipeline is not None:
+            self._pipeline.stop()
+            self._pipeline.join()
+
     def _refuse_own_transform(self) -> None:
         """Raises in the loader's own transform, which would wait for its own result."""
         if self._pipeline is not None and self._pipeline.is_in_worker():

@@ -1,6 +1,7 @@
 """Finishing an epoch over the rows that a join had before its data sets grew."""
 
 import itertools
+import time
 
 import numpy as np
 import pytest
@@ -216,3 +217,42 @@ def test_an_interrupted_load_leaves_the_rows_of_the_epoch(tmp_path, before, monk
     assert (bigger.epoch, bigger.position) == (0, 0)
     assert len(rows_of(bigger)) == len(after)
     assert bigger.skipped == []
+
+
+def test_no_step_is_taken_while_the_rows_change(tmp_path, before):
+    """A step that the transform's threads took meanwhile would have old rows of one side only."""
+    uninterrupted = rows_of(recmap.JoinedLoader(before, 8, **OPTIONS))
+    state = states_of(before, 32, 32)
+    after = grow(tmp_path, before, ["image", "caption"])
+    bigger = recmap.JoinedLoader(after, 8, **OPTIONS, **LED["error"])
+    steps = iter(bigger)
+    next(steps)
+    pipeline, caption = bigger._first._pipeline, bigger.loaders["caption"]
+    load_old = caption._load_old
+
+    def load_late(*arguments):
+        """Loads after the feeder has taken a step of the lead, or has ended."""
+        pipeline._wake.put(None)
+        while not pipeline._source.ahead()[0] and pipeline._ended.locked():
+            time.sleep(0.001)
+        load_old(*arguments)
+
+    caption._load_old = load_late
+    bigger.load_state_dict(state, grown="finish")
+    assert rows_of(steps) == uninterrupted[32:]
+
+
+def test_the_own_transform_does_not_load_a_state(tmp_path, before):
+    state = states_of(before, 32, 32)
+    after = grow(tmp_path, before, ["image"])
+    is_first = [True]
+
+    def transform(batch):
+        if is_first and is_first.pop():
+            bigger.load_state_dict(state, grown="finish")
+        return batch
+
+    bigger = recmap.JoinedLoader(after, 8, transform=transform, transform_threads=1, **OPTIONS)
+    with pytest.raises(RuntimeError, match="iterated or moved by its own transform"):
+        next(iter(bigger))
+    assert bigger.position == 0
