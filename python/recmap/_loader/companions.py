@@ -195,7 +195,10 @@ class Companions:
 
 
 def _step_at(loader: Loader[Any], lead: _recmap.Step) -> _recmap.Step:
-    """The step of another loader that begins where the leading one does, and ends there."""
+    """Takes steps from `loader` until one starts at the lead's start.
+
+    Moves the loader there first if needed.
+    """
     source, start = loader._loader, (lead.start_epoch, lead.start_position)
     while True:
         if source.tell() != start:

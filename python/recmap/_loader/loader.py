@@ -388,8 +388,11 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         return self._loader.is_end_next()
 
     def _first_source(self) -> Callable[[], _recmap.Step | None]:
-        """A function that returns the first step which is not delivered. It needs no reference to
-        the loader."""
+        """Returns a function that returns the first step which is not delivered.
+
+        The function holds the loader if there is a transform, because it starts the transform's
+        threads.
+        """
         take = self._loader.first_or_take if self._transform is None else self._first_transformed
         if self._join is not None:
             take = self._join.skipped_records.noting(take, None)
