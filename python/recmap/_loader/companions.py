@@ -1,9 +1,9 @@
-"""The batches of the other data sets of a join, for each step of the loader of the first one.
+"""Takes the batches of the other data sets of a join for each step of the first one's loader.
 
 The loader of the first data set leads: it has the position, and its pipeline runs the transform.
-The feeder of the pipeline takes the same step from the other loaders, which are only sources: they
-are moved whenever they are not where the step begins, after a move of the leading loader or an
-error.
+The feeder of the pipeline takes the same step from the other loaders, which are only sources. After
+a move of the leading loader, or an error, another loader is not where the step begins, and is moved
+there.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SKIPPED_MAX = 1024  # as many as a loader lists
 
 @dataclass(frozen=True)
 class _Side:
-    """What the batches of a data set are made of, without a reference to its loader."""
+    """What is needed to make the batches of a data set. It has no reference to its loader."""
 
     dataset: Dataset
     order: Order
@@ -102,14 +102,15 @@ class Companions:
         return _Side(old.dataset, old.order, old.inner, loader._parser, columns_of_step)
 
     def _sides_in(self, epoch: int) -> dict[str, _Side]:
-        """What the batches of an epoch are made of."""
+        """Returns what is needed to make the batches of an epoch."""
         old = self.old_sides
         return self._sides if old is None or epoch > old[0] else old[1]
 
     def take(self, step: _recmap.Step) -> None:
-        """Takes the step of the other loaders. They wait in the step until it has its value.
+        """Takes the same step from the other loaders, and keeps their steps in `step.value`.
 
-        Called by the feeder for one step after another, and again after a failure.
+        `columns_of_step` uses them there, before the result of the transform replaces them. Called
+        by the feeder for one step after another, and again after a failure.
         """
         if step.value is None:
             step.value = {name: _step_at(loader, step) for name, loader in self._others.items()}
@@ -130,9 +131,10 @@ class Companions:
         return {name: side.columns_of_step(steps[name]) for name, side in sides.items()}
 
     def _repaired(self, epoch: int, positions: UInt64s, steps: Mapping[str, Any]) -> dict[str, Any]:
-        """The rows without a bad record in any data set, or with their substitutes, read again.
+        """Reads the rows of a step with bad records again, without those rows or with substitutes.
 
-        A bad record is bad wherever it occurs, so its number tells which rows lack it.
+        A row is bad if a data set's batch lacks the number of its record. Rows that share a record
+        are all good or all bad, so the numbers suffice.
         """
         sides = self._sides_in(epoch)
         numbers = {name: side.numbers_at(epoch, positions) for name, side in sides.items()}
@@ -158,7 +160,11 @@ class Companions:
         return fault_at(side.dataset, side.order, side.parser, epoch, position)
 
     def _substitute(self, epoch: int, position: UInt64s) -> int | None:
-        """The next position, wrapping at the end of the epoch, of which all records are good."""
+        """Returns the next position whose records are all good, or None without substitutes.
+
+        The search continues at the start of the epoch. If it fails, what is wrong with the row at
+        `position` is raised.
+        """
         if not self._substitutes:
             return None
         sides = self._sides_in(epoch)

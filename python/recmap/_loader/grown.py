@@ -43,7 +43,7 @@ _COUNT_LIMIT = 2**64
 
 @dataclass(frozen=True)
 class OldRecords:
-    """The records with which a data set began before it grew: epochs up to a last one use them."""
+    """The records that a data set had before it grew. Epochs up to `last_epoch` use them."""
 
     last_epoch: int
     dataset: Dataset  # a view of them
@@ -81,7 +81,7 @@ def check_mapping(state: object) -> Mapping[str, Any]:
 
 
 def check_state(state: object) -> None:
-    """Refuses what is not the state of a loader."""
+    """Raises TypeError or CorruptStateError if `state` is not the state of a loader."""
     state = check_mapping(state)
     if "format_version" not in state:
         keys = joined(map(repr, state), len(state), 10) or "none"
@@ -112,7 +112,7 @@ def is_well_formed(state: Mapping[str, Any]) -> bool:
 
 
 def old_order(order: Order, count: int, given: Order | None, advice: str = "") -> Order:
-    """The order as it was over the first `count` records, unless it is given."""
+    """Returns `given`, or without it the order as it was over the first `count` records."""
     found = order._of_first(count) if given is None else given
     if found is not None:
         return found
@@ -136,7 +136,7 @@ def old_rows(views: Mapping[str, Dataset], states: Mapping[str, Any]) -> Int64s 
 
 
 def old_side(view: Dataset, order: Order, state: Mapping[str, Any], rows: Int64s) -> OldRecords:
-    """What the state of a data set of a join is of, which had these rows."""
+    """Returns the old records of one data set of a join that had `rows` when `state` was saved."""
     epoch = state["epoch"]
     advice = f"Continue with the next epoch instead: loader.seek({epoch + 1})."
     chosen = old_order(order, len(rows), None, advice)
@@ -147,7 +147,10 @@ def old_side(view: Dataset, order: Order, state: Mapping[str, Any], rows: Int64s
 def old_records(
     dataset: Dataset, order: Order, state: Mapping[str, Any], given: Order | None
 ) -> OldRecords | None:
-    """What the state is of, if the data set may have grown since."""
+    """Returns the records that the data set had when `state` was saved.
+
+    Returns None if it has no more records now, and for a malformed state, whose loading fails.
+    """
     if not is_well_formed(state) or state["record_count"] >= dataset._record_count():
         return None
     count = state["record_count"]
@@ -158,7 +161,7 @@ def old_records(
 
 
 def _first(dataset: Dataset, count: int) -> Dataset:
-    """The items that are one of the first `count` records of the whole data set."""
+    """Returns a view of the items that are among the data set's first `count` records."""
     if dataset._is_whole():
         return dataset[:count]
     items = np.flatnonzero(dataset._selection.records() < count)

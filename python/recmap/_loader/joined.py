@@ -150,8 +150,10 @@ class JoinedLoader(SuggestsMethods, Closing):
         return self._iterate(lambda batch, place: batch)
 
     def _iterate(self, finish: Callable[[Any, Place], Any]) -> Iterator[Any]:
-        """Steps as `finish` makes them of a batch and the place after it. If it fails, the step is
-        not delivered."""
+        """Yields what `finish` returns for each batch and the place after it.
+
+        If `finish` fails, the step is not delivered: the next iteration begins with it.
+        """
         self._share.check()
         if self._companions is not None:
             return self._first._iterate(
@@ -186,8 +188,11 @@ class JoinedLoader(SuggestsMethods, Closing):
         return None if None in batch.values() else batch
 
     def _place(self) -> tuple[int, int]:
-        """Where all loaders are. An interrupted `seek`, or one of a single loader, leaves them at
-        different positions, where a batch would join rows that do not belong together."""
+        """Returns the place of all loaders.
+
+        Raises RuntimeError if they are at different positions, after an interrupted `seek` or one
+        of a single loader. A batch would then join rows that do not belong together.
+        """
         places = {(loader.epoch, loader.position) for loader in self._moved().values()}
         if len(places) > 1:
             raise RuntimeError("the loaders of the join are at different positions: call seek()")
@@ -324,7 +329,7 @@ class JoinedLoader(SuggestsMethods, Closing):
 
 
 def _as_it_is(batch: dict[str, Any]) -> dict[str, Any]:
-    """The transform of a loader that leads without one."""
+    """Returns the batch. A leading loader needs a transform; this is the default."""
     return batch
 
 
@@ -336,7 +341,7 @@ def _next_of(steps: Iterator[Any]) -> list[Any]:
 
 
 def check_loader(loader: object) -> None:
-    """Refuses what is not the loader of one data set."""
+    """Raises TypeError if `loader` is not the loader of one data set."""
     if isinstance(loader, JoinedLoader):
         raise TypeError(
             "a JoinedLoader has a loader for each data set: iterate over it without an adapter, or "

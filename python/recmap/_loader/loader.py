@@ -338,12 +338,12 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         )
 
     def peek(self) -> Batch | None:
-        """The next batch, without consuming it: position, state and the next ``for`` are unchanged.
+        """Returns the next batch without consuming it.
 
-        It is the batch that the ``for`` will give, with the same memory. Copy a column before you
-        change it: ``numpy.array(column)``, or ``tensor.clone()``.
-        None if no batch follows: after the last batch of an epoch, until its ``for`` has ended, and
-        after the last of `epochs`.
+        The position, the state and the next ``for`` are unchanged. The ``for`` will give the same
+        batch, with the same memory. Copy a column before you change it: ``numpy.array(column)``, or
+        ``tensor.clone()``. Returns None if no batch follows: after the last batch of an epoch,
+        until its ``for`` has ended, and after the last of `epochs`.
 
         >>> loader = recmap.Loader(digits(), 256)
         >>> loader.peek().numbers[:2].tolist(), loader.position
@@ -367,7 +367,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         return None
 
     def _peek_step(self) -> _recmap.Step | None:
-        """The first step that is not delivered; None to be asked again."""
+        """Returns the first step that is not delivered; None if the caller has to ask again."""
         count, _, is_idle, _ = self._loader.ahead()
         if self._transform is not None and not count and is_idle:
             # Without a `for`, the threads of the transform take no steps: take one for them.
@@ -377,7 +377,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         return self._first_source()()
 
     def _skip_end(self) -> None:
-        """Delivers the end of an epoch whose last step the iterator before was left at."""
+        """Delivers the end of an epoch if the previous iterator was left after its last step."""
         while self._loader.is_end_next():
             step = self._first_source()()
             if step is not None and step.is_end:
@@ -413,7 +413,10 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         return take_or_advise
 
     def _fault(self) -> Callable[[], str]:
-        """What says what is wrong with the first bad record, without a reference to the loader."""
+        """Returns a function that says what is wrong with the first bad record.
+
+        It has no reference to the loader.
+        """
         source, dataset, parser, order = self._loader, self.dataset, self._parser, self.order
         old = self._old
 
@@ -446,7 +449,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         return pipeline.first()
 
     def _columns_of_step(self) -> Callable[[_recmap.Step], Any]:
-        """What makes the batch of a step, without a reference to the loader."""
+        """Returns a function that makes the batch of a step. It has no reference to the loader."""
         if self._parser is None:
             return _batch_of
         form = self._form
@@ -463,7 +466,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         return columns_of_step
 
     def _checked_columns(self) -> Callable[[_recmap.Step], Any]:
-        """As `_columns_of_step`, after a check of the first batch."""
+        """Returns a function as `_columns_of_step` does, which also checks the first batch."""
         columns_of_step, check = self._columns_of_step(), self._first_batch.check
         if self._parser is None:
             return columns_of_step
@@ -477,8 +480,10 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
     def _converter(
         self, finish: Callable[[Any, _recmap.Step], Any] | None
     ) -> Callable[[_recmap.Step], Any] | None:
-        """Converts a step for the iterator. None: the iterator yields the step's value or batch as
-        it is."""
+        """Returns a function that converts a step for the iterator.
+
+        Returns None if the iterator yields the step's value or batch as it is.
+        """
         batch_of = self._checked_columns() if self._transform is None else _value_of
         if finish is not None:
             return lambda step: finish(batch_of(step), step)
@@ -516,7 +521,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         )[0]
 
     def _old_of(self, epoch: int) -> OldRecords | None:
-        """What the epoch is over, if that is not all records."""
+        """Returns the old records that the epoch is over; None if it is over all records."""
         old = self._old
         return old if old is not None and epoch <= old.last_epoch else None
 
@@ -609,7 +614,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         self._note_move()
 
     def _load_old(self, state: Mapping[str, Any], old: OldRecords) -> None:
-        """Resumes from a state of fewer records, whose epoch is then finished."""
+        """Loads a state of old records. The loader finishes the state's epoch over them."""
         self._moves.check()
         text = json.dumps(state, default=operator.index)
         self._loader.load(text, _SAME, old.inner)
@@ -617,14 +622,14 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         self._note_move()
 
     def _return_to(self, state: Mapping[str, Any], old: OldRecords | None) -> None:
-        """Goes back to where the loader was, after a state of a join was refused."""
+        """Returns to the former state of the loader, after a state of a join was refused."""
         current = old if old is not None and state["epoch"] <= old.last_epoch else None
         self._loader.load(json.dumps(state), _SAME, None if current is None else current.inner)
         self._old = old
         self._note_move()
 
     def _adopt_old(self, old: OldRecords) -> None:
-        """Uses the old records of another loader, in a new one: to be moved to a position."""
+        """Uses the old records of another loader. The caller then moves this one to a position."""
         count = old.inner.count()
         text = _recmap.state_create(
             *old.identity, count, old.last_epoch, count, old.inner.describe()

@@ -9,21 +9,21 @@ __all__ = ["Follower", "Moves"]
 
 
 class Follower(Protocol):
-    """An adapter in which batches may be ahead of the loop: in worker processes, for example."""
+    """An adapter that may have read batches ahead of the loop, in worker processes for example."""
 
     def refuse_move(self) -> None:
-        """Raises if a `for` that still runs would give batches from before the move."""
+        """Raises if a running `for` would still give batches that were read before the move."""
 
     def note_move(self) -> None:
-        """Is called after each move."""
+        """Called after each move of the loader."""
 
 
 class Ahead(Protocol):
-    """A `for` of an adapter that has read ahead, and does not know what was delivered."""
+    """A `for` of an adapter that has read ahead and does not know which batches were delivered."""
 
     @property
     def epoch(self) -> int:
-        """The epoch in which it began."""
+        """The epoch in which the `for` began."""
         ...
 
 
@@ -37,7 +37,7 @@ class Moves:
         self._followers: list[weakref.ref[Follower]] = []
 
     def add(self, follower: Follower) -> None:
-        """Keeps the follower only as long as others do."""
+        """Adds a follower. It is referenced weakly: adding it does not keep it alive."""
         self._followers = [known for known in self._followers if known() is not None]
         self._followers.append(weakref.ref(follower))
 

@@ -43,16 +43,16 @@ _running: weakref.WeakSet[Pipeline] = weakref.WeakSet()
 
 
 class Pipeline:
-    """Transforms the steps of `source` in order, two for each worker ahead.
+    """Transforms the steps of `source` in order. Up to two steps for each worker are ahead.
 
     Args:
         source: where steps are taken.
-        check: called with each step, in their order; None: not needed. What it raises, the step
-            raises.
-        function: what to make of a step: called in a thread of the pool.
-        worker_count: threads of the pool.
-        epoch_limit: no step of this epoch is taken; None: none past the epoch's end.
-        times: how long the transform ran, and was waited for.
+        check: called with each step, in their order, or None. If it raises, so does the step.
+        function: called with each step, in a thread of the pool. Returns the step's value.
+        worker_count: the number of threads of the pool.
+        epoch_limit: the first epoch of which no step is taken; None: steps are taken up to the end
+            of the current epoch.
+        times: counts the time that the transform ran, and that the caller waited for it.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class Pipeline:
                 raise error[1]
 
     def _begin(self) -> None:
-        """Starts the feeder; one that another feeder preceded ends at once."""
+        """Starts the feeder, unless it runs. If two threads start one, the second ends at once."""
         if self._owner == os.getpid():
             return
         self._source.check_process()

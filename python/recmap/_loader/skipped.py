@@ -1,5 +1,7 @@
-"""Bad records that a loader leaves out or replaces: without a word, a loop would train on less, or
-on nothing."""
+"""Warnings of bad records that a loader leaves out or replaces.
+
+Without a warning, nobody would notice that a loop trains on fewer records, or on none.
+"""
 
 from __future__ import annotations
 
@@ -50,16 +52,17 @@ class SkippedRecords:
         self._texts: deque[str] = deque()  # to warn of
 
     def note_first(self, fault: Callable[[], str], advice: str) -> None:
-        """Called for a bad record. `advice`: where all of them are counted."""
+        """Called for each bad record. `advice` says where all of them are counted."""
         if self._has_warned:
             return
         self._has_warned = True
         self._texts.append(f"{self._done} a bad record: {fault()}. {advice}")
 
     def note_empty(self, epoch: int, count: int) -> None:
-        """Called for a step without records, of which `count` were skipped.
+        """Called for a step whose batch is empty because all of its `count` records were skipped.
 
-        There may be none: with last="keep", a rank may get none of an epoch's last records.
+        Does not warn if `count` is 0: with last="keep", a rank may get none of an epoch's last
+        records.
         """
         if not count or epoch in self._warned:
             return
