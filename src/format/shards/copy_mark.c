@@ -61,6 +61,10 @@ struct path_part copy_mark_find(const char *file) {
     return mark;
 }
 
+bool copy_mark_is_number(struct path_part mark) {
+    return mark.size && match_form(mark.start, " (#)") == mark.size;
+}
+
 bool copy_mark_is_in(struct path_part mark, struct path_part part) {
     return mark.size && mark.start >= part.start &&
            mark.start + mark.size <= part.start + part.size;

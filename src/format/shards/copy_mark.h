@@ -18,6 +18,9 @@ struct path_part {
  * that of a copy: "x (1)" to "x (9)" may be all files that there are. */
 struct path_part copy_mark_find(const char *file);
 
+/* Returns true for " (1)": the files of a set may be numbered so. */
+bool copy_mark_is_number(struct path_part mark);
+
 /* Returns true if the mark is a part of `part`. An empty mark is not. */
 bool copy_mark_is_in(struct path_part mark, struct path_part part);
 

@@ -229,7 +229,9 @@ int set_label_compare_originals(const struct set_label *a, const struct set_labe
 }
 
 bool set_label_is_marked_copy(const struct set_label *a, const struct set_label *b) {
-    return !a->copy_mark.size != !b->copy_mark.size && !set_label_compare_originals(a, b);
+    bool is_numbered = a->kind == SET_NUMBERED && strcmp(a->path, b->path) != 0;
+    if (!is_numbered && !a->copy_mark.size == !b->copy_mark.size) return false;
+    return !set_label_compare_originals(a, b);
 }
 
 static bool name_has_split(const struct set_label *label, const char *split) {

@@ -53,7 +53,8 @@ bool set_label_is_copy(const struct set_label *a, const struct set_label *b);
 /* Orders files by their paths without the marks of copies: 0 for two copies of one file. */
 int set_label_compare_originals(const struct set_label *a, const struct set_label *b);
 
-/* Returns true if one of the two files is a copy of the other by its mark. */
+/* Returns true if one of the two files is a copy of the other by its mark. Two marked files are
+ * copies only if they have a number: "x-0-of-2 (1)" and "x-0-of-2 (2)". */
 bool set_label_is_marked_copy(const struct set_label *a, const struct set_label *b);
 
 /* Returns true if the name is `split`, or ends in it after a hyphen, an underscore, a dot or a

@@ -8,6 +8,7 @@
 #include "base/core/error.h"
 #include "base/core/interrupt.h"
 #include "base/core/sort.h"
+#include "format/shards/marked_copies.h"
 
 /* The compression suffix of a file without a number, which ends its name. */
 static const char *suffix_of(const struct set_label *label) {
@@ -71,58 +72,14 @@ static recmap_status look_for_copies(bool *has_copies, const struct suspects *su
     return status;
 }
 
-/* A file whose name has the mark of a copy. */
-struct marked_file {
-    struct set_label label;
-    size_t place; /* in the list */
-};
-
-static int compare_originals(const void *a, const void *b) {
-    const struct marked_file *left = a, *right = b;
-    return set_label_compare_originals(&left->label, &right->label);
-}
-
-/* Finds which of the sorted files are copies of others in the list. All copies of one file follow
- * each other. */
-static recmap_status find_originals(bool *copies, const struct marked_file *marked,
-                                    size_t marked_count, char *const *paths, size_t count,
-                                    recmap_error *error) {
-    for (size_t i = 0; i < count; i++) {
-        struct marked_file file;
-        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), SET_LABEL_WORK, error));
-        set_label_init(&file.label, paths[i]);
-        if (file.label.copy_mark.size) continue;
-        const struct marked_file *end = marked + marked_count,
-                                 *copy = bsearch(&file, marked, marked_count, sizeof *marked,
-                                                 compare_originals);
-        if (!copy) continue;
-        while (copy > marked && !compare_originals(copy - 1, &file)) copy--;
-        for (; copy < end && !compare_originals(copy, &file); copy++) copies[copy->place] = true;
-    }
-    return RECMAP_OK;
-}
-
 /* Sets `copies` to which files are copies of others by their marks, which the caller frees; NULL if
  * no file has a mark. */
 static recmap_status find_marked_copies(bool **copies, const struct suspects *suspects,
                                         char *const *paths, size_t count, recmap_error *error) {
-    size_t marked_count = suspects->marked_count, n = 0;
     *copies = NULL;
-    if (!marked_count) return RECMAP_OK;
-    struct marked_file *marked = malloc(marked_count * sizeof *marked);
-    *copies = calloc(count, sizeof **copies);
-    recmap_status status = marked && *copies ? RECMAP_OK : fail_memory(error);
-    for (size_t i = 0; status == RECMAP_OK && n < marked_count; i++) {
-        set_label_init(&marked[n].label, paths[i]);
-        marked[n].place = i;
-        n += marked[n].label.copy_mark.size > 0;
-    }
-    if (status == RECMAP_OK)
-        status = sort_items(marked, marked_count, sizeof *marked, compare_originals, error);
-    if (status == RECMAP_OK)
-        status = find_originals(*copies, marked, marked_count, paths, count, error);
-    free(marked);
-    return status;
+    if (!suspects->marked_count) return RECMAP_OK;
+    *copies = malloc(count * sizeof **copies);
+    return *copies ? marked_copies_find(*copies, paths, count, error) : fail_memory(error);
 }
 
 static int compare_sets(const struct shard_set *a, const struct shard_set *b) {

@@ -27,8 +27,8 @@ struct shard_sets {
 
 /* Finds the sets of `count` paths, which must outlive the result. If a file without -of-N is there
  * twice, as x.tfrecord and x.tfrecord.gz, such files form a set for each compression. Copies of
- * files by the marks in their names, as "x (1).tfrecord" of x.tfrecord, form sets of their own.
- * Asks the thread's interrupt. Errors: NO_MEMORY, CANCELLED. */
+ * files by the marks in their names, as "x (1).tfrecord" of x.tfrecord, form sets of their own:
+ * see marked_copies.h. Asks the thread's interrupt. Errors: NO_MEMORY, CANCELLED. */
 recmap_status shard_sets_find(struct shard_sets *sets, char *const *paths, size_t count,
                               recmap_error *error);
 

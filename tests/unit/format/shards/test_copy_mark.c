@@ -65,9 +65,25 @@ static void test_marks_do_not_matter(void **state) {
     assert_int_equal(copy_mark_original_size(whole, copy_mark_find(name.start)), 4);
 }
 
+static bool is_number(const char *file) {
+    return copy_mark_is_number(copy_mark_find(file));
+}
+
+static void test_marks_that_are_numbers(void **state) {
+    (void)state;
+    assert_true(is_number("x (1).tfrecord"));
+    assert_true(is_number("x copy (12)"));
+    assert_false(is_number("x"));
+    assert_false(is_number("x copy 2"));
+    assert_false(is_number("x (copy 2)"));
+    assert_false(is_number("x (2nd copy)"));
+    assert_false(is_number("x - Copy (2)"));
+    assert_false(is_number("Copy (2) of x"));
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_marks_that_programs_add),
-                                       cmocka_unit_test(test_names_without_a_mark),
-                                       cmocka_unit_test(test_marks_do_not_matter)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_marks_that_programs_add), cmocka_unit_test(test_names_without_a_mark),
+        cmocka_unit_test(test_marks_that_are_numbers), cmocka_unit_test(test_marks_do_not_matter)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -203,6 +203,10 @@ static void test_lists_of_marked_copies(void **state) {
     ASSERT_REFUSED("s-00001-of-00002 (1)",
                    "there are two copies of one set: s@2 and s-*-of-00002 (1)", advice, NULL, "s@2",
                    "s-00001-of-00002 (1)");
+    TOUCH("s-00001-of-00002 (2)");
+    ASSERT_REFUSED("s-00001-of-00002 (2)",
+                   "there are two copies of one set: s-*-of-00002 (1) and s-*-of-00002 (2)", advice,
+                   NULL, "s-00001-of-00002 (1)", "s-00001-of-00002 (1)", "s-00001-of-00002 (2)");
     ASSERT_TAKEN("s-00000-of-00002\ns-00001-of-00002 (1)\nx.tfrecord\nf/x copy.tfrecord\n", NULL,
                  RECMAP_SETS_ERROR, "s-00000-of-00002", "s-00001-of-00002 (1)", "x.tfrecord",
                  "f/x copy.tfrecord");

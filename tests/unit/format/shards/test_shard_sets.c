@@ -169,10 +169,36 @@ static void test_a_marked_copy_is_in_a_set_of_its_own(void **state) {
     ASSERT_SETS("x-0-of-1.gz:1 x-0-of-1 - Copy.gz:1", "x-0-of-1.gz", "x-0-of-1 - Copy.gz");
 }
 
+/* Within a set, a second file of one number is a copy. */
+static void test_marked_copies_without_their_original(void **state) {
+    (void)state;
+    ASSERT_SETS("x-0-of-2 (1).a:2 x-0-of-2 (2).a:1", "x-0-of-2 (1).a", "x-0-of-2 (2).a",
+                "x-1-of-2.a");
+    ASSERT_SETS("s (1).a-0-of-1:1 s (2).a-0-of-1:1", "s (1).a-0-of-1", "s (2).a-0-of-1");
+    ASSERT_SETS("x-0-of-2 (2):2 x-0-of-2 copy:1", "x-0-of-2 (2)", "x-0-of-2 copy", "x-1-of-2 (1)");
+    ASSERT_SETS("x-0-of-2 (1):2 x-0-of-2 (2):2", "x-0-of-2 (1)", "x-0-of-2 (2)", "x-1-of-2 (1)",
+                "x-1-of-2 (2)");
+    ASSERT_SETS("x copy:1 x copy 2:2", "x copy", "x copy 2", "x copy 3");
+    ASSERT_SETS("Copy of x:1 x (1):2", "Copy of x", "x (1)", "x (2)");
+    ASSERT_SETS("x (1) copy:2 x copy:1", "x (1) copy", "y", "x copy");
+}
+
+/* Copies of files that have marks themselves. */
+static void test_marked_copies_of_copies(void **state) {
+    (void)state;
+    ASSERT_SETS("x (1).a:1 x (1) (1).a:1", "x (1).a", "x (1) (1).a");
+    ASSERT_SETS("x (1).a:2 x (1) copy.a:1", "x (1).a", "x (2).a", "x (1) copy.a");
+    ASSERT_SETS("Copy of x (1).a:1 x (1).a:2", "Copy of x (1).a", "x (1).a", "x (2).a");
+    ASSERT_SETS("x:1 x - Copy - Copy:1", "x", "x - Copy - Copy");
+    ASSERT_SETS("x:1 x (1):2", "x", "x (1)", "x (1) (1)");
+}
+
 /* As the files that a program has numbered. */
 static void test_a_mark_alone_makes_no_copy(void **state) {
     (void)state;
     ASSERT_SETS("x (1):3", "x (1)", "x (2)", "x (3)");
+    ASSERT_SETS("x (1) (1):2", "x (1) (1)", "x (1) (2)");
+    ASSERT_SETS("x-0-of-2 (1):2", "x-0-of-2 (1)", "x-1-of-2 (1)");
     ASSERT_SETS("d/x:2", "d/x", "e/x (1)");
     ASSERT_SETS("x:2", "x", "y (1)");
     ASSERT_SETS("x-0-of-2:2", "x-0-of-2", "x-1-of-2 (1)");
@@ -188,6 +214,8 @@ int main(void) {
                                        cmocka_unit_test(test_sets_of_other_names),
                                        cmocka_unit_test(test_a_compressed_copy_is_a_set_of_its_own),
                                        cmocka_unit_test(test_a_marked_copy_is_in_a_set_of_its_own),
+                                       cmocka_unit_test(test_marked_copies_without_their_original),
+                                       cmocka_unit_test(test_marked_copies_of_copies),
                                        cmocka_unit_test(test_a_mark_alone_makes_no_copy)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
