@@ -114,7 +114,8 @@ class Sets(CliTest):
             "c",
             status=2,
             err="recmap: c: the folder has 2 sets of shards: a (1).tfrecord (1 shard), a.tfrecord "
-            "(1 shard)\n  remove the copies, such as 'a (1).tfrecord'; to read one, name it: "
+            "(1 shard)\n  if their contents are equal, remove the copies, such as 'a (1).tfrecord', "
+            "else rename them; to read one, name it: "
             "'c/a.tfrecord'; `--sets all` joins them\n",
         )
         warned = self.run_recmap("index", "-o", "c.rmx", "c/*.tfrecord")

@@ -89,7 +89,7 @@ def test_a_copy_that_a_program_left_is_told(tmp_path, copy):
     with pytest.raises(recmap.InvalidError, match="the folder has 2 sets") as caught:
         recmap.open(tmp_path)
     assert f"remove the copies, such as '{copy}'" in caught.value.advice
-    with pytest.warns(UserWarning, match="Remove the copies"):
+    with pytest.warns(UserWarning, match="If their contents are equal, remove the copies"):
         assert len(recmap.open(tmp_path / "*.tfrecord", index=tmp_path / "p.rmx")) == 2
     assert len(recmap.open(tmp_path, sets="all", index=tmp_path / "all.rmx")) == 2
     (tmp_path / "s.tfrecord").unlink()

@@ -11,8 +11,8 @@
 #include "base/os/path_pattern.h"
 #include "base/words/character.h"
 
-/* Of advice and lists of sets. A folder that does not fit is left out of advice. */
-enum { TITLE_SIZE = 180, ADVISED_SIZE = 300, LIST_SIZE = 800, LISTED_MAX = 5 };
+/* Of advice and lists of sets. A name that does not fit is left out of advice. */
+enum { TITLE_SIZE = 180, ADVISED_SIZE = 300, LIST_SIZE = 800, LISTED_MAX = 5, COPY_NAME_MAX = 100 };
 
 static void write_title(char title[TITLE_SIZE], const struct shard_set *set, bool has_folder) {
     char text[TITLE_SIZE];
@@ -76,11 +76,12 @@ static size_t choose_example(const struct shard_sets *sets, const char **split) 
     return *split ? chosen : largest;
 }
 
-/* Writes the name that opens a set: see shard_set_has_name. */
-static void write_name(char text[TITLE_SIZE], const struct shard_set *set) {
+/* Writes the name that opens a set: see shard_set_has_name. Returns false if it does not fit. */
+static bool write_name(char text[TITLE_SIZE], const struct shard_set *set) {
     if (set->shard_count == 1 && set->label.member.count > 1)
         redact_url(text, TITLE_SIZE, set->label.path);
     else write_title(text, set, true);
+    return strlen(text) + 1 < TITLE_SIZE;
 }
 
 /* Writes a pattern that matches the shards of a set, and nothing else in the list: the path of its
@@ -115,8 +116,7 @@ static bool write_pattern(char text[TITLE_SIZE], const struct shard_set *set,
 static bool write_word(char text[TITLE_SIZE], const struct shard_set *set,
                        const struct path_list *list, size_t first) {
     if (!shard_set_has_name(set)) return write_pattern(text, set, list, first, NULL);
-    write_name(text, set);
-    return true;
+    return write_name(text, set);
 }
 
 /* Writes what opens each of the first sets, as far as something short does: "`--split train`,
@@ -140,16 +140,25 @@ static void list_arguments(char text[ADVISED_SIZE], const struct shard_sets *set
     }
 }
 
-/* Writes the advice to remove copies that the marks in their names tell, or nothing. */
+/* Writes what to do about copies that the marks in their names tell, or nothing. Names alone do not
+ * prove that a file is a copy. */
 static void write_removal(char text[ADVISED_SIZE], const struct shard_sets *sets,
                           const char *before, const char *after) {
+    bool has_copies = false;
+    const char *example = NULL;
     text[0] = 0;
-    for (size_t i = 0; i < sets->count && !text[0]; i++) {
+    for (size_t i = 0; i < sets->count && !example; i++) {
         const struct set_label *label = &sets->sets[i].label;
-        if (sets->sets[i].is_copy)
-            snprintf(text, ADVISED_SIZE, "%s the copies, such as '%.100s'%s", before,
-                     label->path + label->folder.size, after);
+        if (!sets->sets[i].is_copy) continue;
+        has_copies = true;
+        if (strlen(label->path) - label->folder.size <= COPY_NAME_MAX)
+            example = label->path + label->folder.size;
     }
+    if (has_copies)
+        snprintf(text, ADVISED_SIZE,
+                 "%sf their contents are equal, remove the copies%s%s%s, else rename them%s",
+                 before, example ? ", such as '" : "", example ? example : "", example ? "'" : "",
+                 after);
 }
 
 /* Writes how to choose one of the sets: pass `--split train`, or name it:
@@ -172,7 +181,7 @@ static recmap_status fail_folder(const char *name, const struct shard_sets *sets
     char titles[LIST_SIZE], choices[ADVISED_SIZE], removal[ADVISED_SIZE];
     list_sets(titles, sets);
     write_choices(choices, sets, list, first);
-    write_removal(removal, sets, "remove", "; ");
+    write_removal(removal, sets, "i", "; ");
     fail(error, RECMAP_INVALID, "the folder has %zu sets of shards: %s", sets->count, titles);
     fail_file(error, name);
     fail_advise(error, "%sto read one, %s; %s", removal, choices, join_advice);
@@ -187,7 +196,7 @@ static recmap_status warn_of_pattern(struct path_list *warnings, const char *nam
     if (!text) return fail_memory(error);
     list_sets(titles, sets);
     write_choices(choices, sets, list, first);
-    write_removal(removal, sets, " Remove", ".");
+    write_removal(removal, sets, " I", ".");
     redact_url(text, NAME_SIZE, name);
     size_t size = strlen(text);
     snprintf(text + size, TEXT_SIZE - size,

@@ -157,15 +157,16 @@ static void test_marked_copies(void **state) {
     ASSERT_REFUSED("f",
                    "the folder has 2 sets of shards: x (1).tfrecord and 1 other (2 shards), "
                    "x.tfrecord and 1 other (2 shards)",
-                   "remove the copies, such as 'x (1).tfrecord'; to read one, name its files; "
-                   "`--sets all` joins them",
+                   "if their contents are equal, remove the copies, such as 'x (1).tfrecord', else "
+                   "rename them; to read one, name its files; `--sets all` joins them",
                    NULL, "f");
     unlink("f/y (1).tfrecord");
     unlink("f/x copy.tfrecord");
     ASSERT_TAKEN("f/x (1).tfrecord\nf/x.tfrecord\n"
                  "f/*: the pattern matches 2 sets of shards, which are joined: x (1).tfrecord (1 "
-                 "shard), x.tfrecord (1 shard). Remove the copies, such as 'x (1).tfrecord'. To "
-                 "read one, name it: 'f/x.tfrecord'; `--sets all` says that all are meant\n",
+                 "shard), x.tfrecord (1 shard). If their contents are equal, remove the copies, "
+                 "such as 'x (1).tfrecord', else rename them. To read one, name it: "
+                 "'f/x.tfrecord'; `--sets all` says that all are meant\n",
                  NULL, RECMAP_SETS_ERROR, "f/*");
     ASSERT_TAKEN("f/x (1).tfrecord\nf/x.tfrecord\n", NULL, RECMAP_SETS_ALL, "f");
     unlink("f/x.tfrecord");
@@ -176,17 +177,34 @@ static void test_marked_copies(void **state) {
 static void test_marked_copies_of_numbered_shards(void **state) {
     (void)state;
     TOUCH("f/s-00000-of-00002", "f/s-00001-of-00002", "f/s-00001-of-00002 (1)");
-    ASSERT_REFUSED("f",
-                   "the folder has 2 sets of shards: s@2 (2 shards), s-*-of-00002 (1) (1 of 2 "
-                   "shards)",
-                   "remove the copies, such as 's-00001-of-00002 (1)'; to read one, name it: "
-                   "'f/s@2'; `--sets all` joins them",
-                   NULL, "f");
+    ASSERT_REFUSED(
+        "f",
+        "the folder has 2 sets of shards: s@2 (2 shards), s-*-of-00002 (1) (1 of 2 "
+        "shards)",
+        "if their contents are equal, remove the copies, such as 's-00001-of-00002 (1)', "
+        "else rename them; to read one, name it: "
+        "'f/s@2'; `--sets all` joins them",
+        NULL, "f");
     unlink("f/s-00001-of-00002");
     ASSERT_TAKEN("f/s-00000-of-00002\nf/s-00001-of-00002 (1)\n", NULL, RECMAP_SETS_ERROR, "f");
     TOUCH("f/t-00000-of-00001");
     ASSERT_REFUSED("f", "the folder has 2 sets of shards: s@2 (2 shards), t@1 (1 shard)",
                    "to read one, name its files; `--sets all` joins them", NULL, "f");
+}
+
+/* A name is not cut, so that it is not that of another file. */
+static void test_advice_leaves_long_names_out(void **state) {
+    (void)state;
+    char names[2][256], text[4096];
+    recmap_error error = RECMAP_ERROR_INIT;
+    snprintf(names[0], sizeof names[0], "f/%0200d", 1);
+    snprintf(names[1], sizeof names[1], "f/%0200d (1)", 1);
+    TOUCH(names[0], names[1]);
+    assert_int_equal(add(text, &error, NULL, RECMAP_SETS_ERROR, (const char *const[]){"f", NULL}),
+                     RECMAP_INVALID);
+    assert_string_equal(error.advice,
+                        "if their contents are equal, remove the copies, else rename them; to read "
+                        "one, name its files; `--sets all` joins them");
 }
 
 static void test_lists_of_marked_copies(void **state) {
@@ -459,6 +477,7 @@ int main(void) {
                                        TEST(test_copies_in_a_folder),
                                        TEST(test_marked_copies),
                                        TEST(test_marked_copies_of_numbered_shards),
+                                       TEST(test_advice_leaves_long_names_out),
                                        TEST(test_lists_of_marked_copies),
                                        TEST(test_advice_opens_what_it_names),
                                        TEST(test_a_pattern_of_several_sets_is_a_warning),
