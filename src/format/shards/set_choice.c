@@ -48,11 +48,16 @@ static void list_sets(char text[LIST_SIZE], const struct shard_sets *sets) {
         snprintf(text + size, LIST_SIZE - size, " and %zu more", sets->count - listed);
 }
 
-/* The split that only this set has, for advice, or NULL. */
-static const char *find_own_split(const struct shard_sets *sets, size_t chosen) {
+/* The split that only this set has, for advice, or NULL. `ignores_copies`: of the sets that are not
+ * copies. */
+static const char *find_own_split(const struct shard_sets *sets, size_t chosen,
+                                  bool ignores_copies) {
     const char *split = set_label_find_split(&sets->sets[chosen].label);
-    for (size_t i = 0; split && i < sets->count; i++)
-        if (i != chosen && set_label_has_split(&sets->sets[i].label, split)) return NULL;
+    if (ignores_copies && sets->sets[chosen].is_copy) return NULL;
+    for (size_t i = 0; split && i < sets->count; i++) {
+        if (i == chosen || (ignores_copies && sets->sets[i].is_copy)) continue;
+        if (set_label_has_split(&sets->sets[i].label, split)) return NULL;
+    }
     return split;
 }
 
@@ -62,18 +67,21 @@ static bool is_better_example(const struct shard_set *set, const struct shard_se
 }
 
 /* The set that advice names: the first that a split names, preferably train, or else the largest: a
- * smaller one may be a copy of some of its shards. */
+ * smaller one may be a copy of some of its shards. Sets `split` to what chooses it, or NULL: a
+ * split does not if a copy has it too. */
 static size_t choose_example(const struct shard_sets *sets, const char **split) {
     size_t chosen = 0, largest = 0;
     *split = NULL;
     for (size_t i = 0; i < sets->count && (!*split || strcmp(*split, "train") != 0); i++) {
-        const char *next = find_own_split(sets, i);
+        const char *next = find_own_split(sets, i, true);
         if (is_better_example(&sets->sets[i], &sets->sets[largest])) largest = i;
         if (!next || (*split && strcmp(next, "train") != 0)) continue;
         *split = next;
         chosen = i;
     }
-    return *split ? chosen : largest;
+    if (!*split) return largest;
+    *split = find_own_split(sets, chosen, false);
+    return chosen;
 }
 
 /* Writes the name that opens a set: see shard_set_has_name. Returns false if it does not fit. */
@@ -127,7 +135,7 @@ static void list_arguments(char text[ADVISED_SIZE], const struct shard_sets *set
     text[0] = 0;
     for (size_t i = 0; i < sets->count && i < LISTED_MAX; i++) {
         char word[TITLE_SIZE];
-        const char *split = find_own_split(sets, i), *comma = size ? ", " : "";
+        const char *split = find_own_split(sets, i, false), *comma = size ? ", " : "";
         if (!split && !write_word(word, &sets->sets[i], list, first)) continue;
         int added = split
                         ? snprintf(text + size, ADVISED_SIZE - size, "%s`--split %s`", comma, split)

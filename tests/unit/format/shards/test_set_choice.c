@@ -192,6 +192,29 @@ static void test_marked_copies_of_numbered_shards(void **state) {
                    "to read one, name its files; `--sets all` joins them", NULL, "f");
 }
 
+/* A copy of train does not lead advice to test. */
+static void test_advice_for_a_split_with_a_copy(void **state) {
+    (void)state;
+    TOUCH("f/Copy of train", "f/test", "f/train");
+    ASSERT_REFUSED(
+        "f",
+        "the folder has 3 sets of shards: Copy of train (1 shard), test (1 shard), train "
+        "(1 shard)",
+        "if their contents are equal, remove the copies, such as 'Copy of train', else "
+        "rename them; to read one, name it: 'f/train'; `--sets all` joins them",
+        NULL, "f");
+    ASSERT_TAKEN("f/train\n", NULL, RECMAP_SETS_ERROR, "f/train");
+    TOUCH("f/Copy of test");
+    unlink("f/Copy of train");
+    ASSERT_REFUSED("f",
+                   "the folder has 3 sets of shards: Copy of test (1 shard), test (1 shard), train "
+                   "(1 shard)",
+                   "if their contents are equal, remove the copies, such as 'Copy of test', else "
+                   "rename them; to read one, pass `--split train`, or name it: 'f/train'; `--sets "
+                   "all` joins them",
+                   NULL, "f");
+}
+
 /* A name is not cut, so that it is not that of another file. */
 static void test_advice_leaves_long_names_out(void **state) {
     (void)state;
@@ -477,6 +500,7 @@ int main(void) {
                                        TEST(test_copies_in_a_folder),
                                        TEST(test_marked_copies),
                                        TEST(test_marked_copies_of_numbered_shards),
+                                       TEST(test_advice_for_a_split_with_a_copy),
                                        TEST(test_advice_leaves_long_names_out),
                                        TEST(test_lists_of_marked_copies),
                                        TEST(test_advice_opens_what_it_names),
