@@ -46,16 +46,26 @@ static void add_surplus(recmap_missing_shards *missing, const struct set_member 
     missing->surplus_count++;
 }
 
+/* Missing shards are named like a member without the mark of a copy, if there is one. They get the
+ * fewest digits of any member: others may need more. */
+static struct set_member find_pattern(const struct set_member *members, size_t count) {
+    struct set_member pattern = members[0];
+    int digits = pattern.number_digits;
+    for (size_t i = 1; i < count; i++) {
+        if (members[i].number_digits < digits) digits = members[i].number_digits;
+        if (pattern.copy_mark.size && !members[i].copy_mark.size) pattern = members[i];
+    }
+    pattern.number_digits = digits;
+    return pattern;
+}
+
 /* Compares a set with what its names say. The members are sorted by their numbers, which count from
  * 1 if the last one is there and 0 is not. A number may be repeated: parts of a shard that grew. */
 static void check_set(recmap_missing_shards *missing, const struct set_member *members,
                       size_t count) {
     bool has_last = false;
-    struct set_member pattern = members[0]; /* with the fewest digits: others may need more */
-    for (size_t i = 0; i < count; i++) {
-        has_last |= members[i].number == members[i].count;
-        if (members[i].number_digits < pattern.number_digits) pattern = members[i];
-    }
+    struct set_member pattern = find_pattern(members, count);
+    for (size_t i = 0; i < count; i++) has_last |= members[i].number == members[i].count;
     unsigned start = has_last && members[0].number ? 1 : 0, end = start + pattern.count;
     unsigned next = start;
     for (size_t i = 0; i < count; i++) {

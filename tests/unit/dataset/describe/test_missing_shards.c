@@ -52,6 +52,14 @@ static void test_gaps_are_counted_and_named(void **state) {
     MISSING(7, "a.tfrecord-0-of-9", "a.tfrecord-3-of-9", "a.tfrecord-6-of-9");
 }
 
+/* A missing shard is named without a mark if one that is there is. */
+static void test_marks_of_copies(void **state) {
+    (void)state;
+    MISSING(1, "a-2-of-3", "a-0-of-3 (1)", "a-1-of-3");
+    MISSING(11, "a-1-of-12 (1)", "a-0-of-12 (1)");
+    MISSING(10, "a-1-of-12", "a-0-of-12 (1)", "a-10-of-12");
+}
+
 static void test_sets_that_differ(void **state) {
     (void)state;
     /* In the stem, the number of shards, the number of digits, and the end. */
@@ -130,11 +138,17 @@ static void test_long_names_are_cut(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(complete_sets_lack_nothing), TEST(gaps_are_counted_and_named),
-        TEST(sets_that_differ),           TEST(names_that_tell_nothing),
-        TEST(long_names_are_cut),         TEST(one_of_several),
-        TEST(numbers_from_one),           TEST(numbers_without_zeros),
-        TEST(sets_of_several_folders),    TEST(surplus_shards_are_counted_and_named),
+        TEST(complete_sets_lack_nothing),
+        TEST(gaps_are_counted_and_named),
+        TEST(marks_of_copies),
+        TEST(sets_that_differ),
+        TEST(names_that_tell_nothing),
+        TEST(long_names_are_cut),
+        TEST(one_of_several),
+        TEST(numbers_from_one),
+        TEST(numbers_without_zeros),
+        TEST(sets_of_several_folders),
+        TEST(surplus_shards_are_counted_and_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
