@@ -117,8 +117,8 @@ RECMAP_API size_t recmap_shards_left_out_count(const recmap_shards *shards);
 RECMAP_API const char *recmap_shards_left_out_path(const recmap_shards *shards, size_t index);
 
 /* Notes about files left out that may have been meant: those that match a pattern, but have
- * temporary names; text files beside files of unknown names, or the reverse. One line each, which
- * names some. */
+ * temporary names; backups of shards (x.bak); text files beside files of unknown names, or the
+ * reverse. One line each, which names some. */
 RECMAP_API size_t recmap_shards_left_out_note_count(const recmap_shards *shards);
 RECMAP_API const char *recmap_shards_left_out_note(const recmap_shards *shards, size_t index);
 

@@ -249,6 +249,13 @@ def test_a_pattern_tells_which_matches_are_temporary(tmp_path):
         assert len(recmap.open(tmp_path / "*.tfrecord*")) == 10
 
 
+def test_a_folder_tells_which_files_are_backups(tmp_path):
+    write(tmp_path, [{"n": [i]} for i in range(10)], 2, "s-{shard}.tfrecord")
+    (tmp_path / "s-0.tfrecord.bak").touch()
+    with pytest.warns(UserWarning, match="1 file named as backups: s-0.tfrecord.bak"):
+        assert len(recmap.open(tmp_path)) == 10
+
+
 def test_a_pattern_with_the_number_of_a_shard_means_it_alone(tmp_path):
     write(tmp_path, [{"n": [i]} for i in range(8)], 4, "x-{shard:05d}-of-{shards:05d}.tfrecord")
     with warnings.catch_warnings():

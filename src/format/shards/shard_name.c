@@ -79,6 +79,13 @@ static bool is_mark(const char *name) {
     return !strcmp(name, "_SUCCESS");
 }
 
+size_t shard_name_backup_size(const char *name) {
+    static const char *const ends[] = {"~", ".bak", ".orig", ".old"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (ends_with(name, ends[i])) return strlen(name) - strlen(ends[i]);
+    return 0;
+}
+
 bool shard_name_is_temporary(const char *name) {
     static const char *const ends[] = {
         ".tmp",  ".temp",    "~",           ".bak",        ".orig",      ".old",

@@ -16,6 +16,10 @@ bool shard_name_is_possible(const char *name);
  * are never shards if their names are these; files that are named are. */
 bool shard_name_is_temporary(const char *name);
 
+/* The size of the name of the file that this one is a backup of: 1 for x.bak and x~. 0 if the name
+ * is not that of a backup. All backups have temporary names. */
+size_t shard_name_backup_size(const char *name);
+
 /* Returns true if the file of this path, or a folder in it, has a temporary name. Spark, Hadoop,
  * TFDS and Beam create temporary folders. */
 bool shard_path_is_temporary(const char *path);

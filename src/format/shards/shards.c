@@ -19,6 +19,7 @@
 #include "base/words/character.h"
 #include "base/words/url_prefix.h"
 #include "format/shards/index_name.h"
+#include "format/shards/no_shards.h"
 #include "format/shards/set_choice.h"
 #include "format/shards/set_name.h"
 #include "format/shards/shard_name.h"
@@ -196,55 +197,6 @@ static recmap_status list_files(struct path_list *list, const char *folder,
     return check_links(list, first, error);
 }
 
-enum { ADVISED_NAME_SIZE = 160 };
-
-/* Copies the name for advice. A long one is reduced to its end, because the advice would be cut; no
- * character of UTF-8 is. */
-static void shorten_name(char text[ADVISED_NAME_SIZE], const char *name) {
-    static const char gap[] = "...";
-    const size_t kept_size = ADVISED_NAME_SIZE - sizeof gap;
-    size_t size = strlen(name);
-    const char *end = size < ADVISED_NAME_SIZE ? name : name + size - kept_size;
-    while (end > name && ((unsigned char)*end & 0xc0) == 0x80) end++;
-    snprintf(text, ADVISED_NAME_SIZE, "%s%s", end > name ? gap : "", end);
-}
-
-/* The files of a folder that are not taken for shards, as advice names them. */
-#define IGNORED_FILES                                                                              \
-    "hidden files, _*, indexes, documents, metadata, temporary files and subfolders are ignored; "
-
-/* Names one of the files whose names keep them from being shards, apart from hidden ones. */
-static recmap_status fail_without_shards(const char *name, const struct path_list *left_out,
-                                         size_t first_left_out, recmap_error *error) {
-    char what[sizeof error->message], folder[ADVISED_NAME_SIZE];
-    const char *first = NULL;
-    size_t count = 0;
-    shorten_name(folder, name);
-    for (size_t i = first_left_out; i < left_out->count; i++) {
-        const char *file = path_name(left_out->paths[i]);
-        if (file[0] == '.') continue;
-        if (!first || strcmp(file, first) < 0) first = file;
-        count++;
-    }
-    if (!first) {
-        fail_name(error, name, "the folder contains no shards", "");
-        fail_advise(error, IGNORED_FILES "'%s/**' names the files of all subfolders", folder);
-        return RECMAP_INVALID;
-    }
-    snprintf(what, sizeof what,
-             "the folder contains no shards: the names of its %zu file%s, such as %.200s, are not "
-             "names of shards",
-             count, plural(count), first);
-    fail_name(error, name, what, "");
-    fail_advise(
-        error,
-        IGNORED_FILES
-        "'%s/*' takes all but indexes, selections and temporary files, '%s/**' also those of "
-        "subfolders",
-        folder, folder);
-    return RECMAP_INVALID;
-}
-
 static recmap_status add_folder(struct path_list *list, const char *name,
                                 struct list_expansion *expansion, recmap_error *error) {
     char *folder = strdup(name);
@@ -255,7 +207,7 @@ static recmap_status add_folder(struct path_list *list, const char *name,
     free(folder);
     RETURN_IF_FAILED(status);
     if (list->count == first)
-        return fail_without_shards(name, expansion->left_out, first_left_out, error);
+        return no_shards_fail_folder(name, expansion->left_out, first_left_out, error);
     return path_list_sort(expansion->left_out, first_left_out, compare_paths, error);
 }
 
@@ -264,30 +216,9 @@ static const char *start_of_names(unsigned depth) {
                  : "relative paths start at the current folder";
 }
 
-/* `temporary` is a file that matches but is left out, or NULL. */
-static recmap_status fail_no_matches(const char *pattern, const char *what, const char *advice,
-                                     const char *temporary, recmap_error *error) {
-    char name[ADVISED_NAME_SIZE], message[ADVISED_NAME_SIZE];
-    snprintf(message, sizeof message, "%s%s", what, temporary ? ", except temporary files" : "");
-    fail_missing(error, pattern, message);
-    fail_advise(error, "%s", advice);
-    if (!temporary) return RECMAP_INVALID;
-    shorten_name(name, temporary);
-    fail_advise(error,
-                "%s has a temporary name: wait until its writer has ended, or write it again if "
-                "the writer was stopped",
-                name);
-    return RECMAP_INVALID;
-}
-
-/* The first path from `first` on, or NULL. */
-static const char *path_from(const struct path_list *list, size_t first) {
-    return list->count > first ? list->paths[first] : NULL;
-}
-
 static recmap_status add_matches(struct path_list *list, const char *pattern,
                                  struct list_expansion *expansion, recmap_error *error) {
-    char advice[ADVISED_NAME_SIZE];
+    char advice[160];
     struct path_list *left_out = expansion->left_out;
     size_t first = list->count, first_left_out = left_out->count;
     struct sift sift = sift_of(expansion);
@@ -298,8 +229,7 @@ static recmap_status add_matches(struct path_list *list, const char *pattern,
     snprintf(advice, sizeof advice, "check the pattern; %s%s", start_of_names(expansion->depth),
              strchr(pattern, '[') ? "; write [[] for a [ that is part of a name" : "");
     if (list->count == first)
-        return fail_no_matches(pattern, "no file matches", advice,
-                               path_from(left_out, first_left_out), error);
+        return no_shards_fail(pattern, "no file matches", advice, left_out, first_left_out, error);
     return check_links(list, first, error);
 }
 
@@ -527,9 +457,9 @@ static recmap_status add_objects(struct path_list *list, const char *name, bool 
                                : sift_matches(list, first, name, &sift, error));
     RETURN_IF_FAILED(path_list_sort(left_out, first_left_out, compare_paths, error));
     if (list->count == first)
-        return fail_no_matches(name, "no object matches",
-                               "check the URL, the endpoint and the credentials",
-                               is_folder ? NULL : path_from(left_out, first_left_out), error);
+        return no_shards_fail(name, "no object matches",
+                              "check the URL, the endpoint and the credentials", left_out,
+                              is_folder ? left_out->count : first_left_out, error);
     return RECMAP_OK;
 }
 

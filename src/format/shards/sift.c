@@ -1,5 +1,6 @@
 #include "format/shards/sift.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,6 +55,23 @@ static bool is_matched(const char *path, const void *pattern) {
     size_t size = path_pattern_base_size(pattern);
     bool is_below = !strncmp(path, pattern, size);
     return !shard_path_is_temporary(is_below ? path + size : path_name(path));
+}
+
+static bool is_not_backup(const char *path, const void *context) {
+    (void)context;
+    return !shard_name_backup_size(path_name(path));
+}
+
+/* A backup of a file that would be a shard may have been meant. */
+static bool is_not_backup_of_shard(const char *path, const void *context) {
+    char name[NAME_MAX + 1];
+    const char *file = path_name(path);
+    size_t size = shard_name_backup_size(file);
+    if (!size || size > NAME_MAX) return true;
+    (void)context;
+    memcpy(name, file, size);
+    name[size] = 0;
+    return !shard_name_is_likely(name);
 }
 
 /* Moves the names that `is_kept` refuses to `left_out`. If memory runs out, the list may have lost
@@ -157,11 +175,20 @@ static recmap_status choose_kept(keep_path **is_kept, const char **what,
     return has_shards ? RECMAP_OK : fail_unclear(list, first, folder, error);
 }
 
+static recmap_status move_backups(struct path_list *list, size_t first, const char *name,
+                                  keep_path *is_kept, const struct sift *sift,
+                                  recmap_error *error) {
+    size_t first_noted = sift->left_out->count;
+    RETURN_IF_FAILED(move_others(list, first, is_kept, NULL, sift->left_out, error));
+    return left_out_note(sift->notes, name, "named as backups", sift->left_out, first_noted, error);
+}
+
 recmap_status sift_folder(struct path_list *list, size_t first, const char *folder,
                           const struct sift *sift, recmap_error *error) {
     keep_path *is_kept;
     const char *what;
     RETURN_IF_FAILED(choose_kept(&is_kept, &what, list, first, folder, sift, error));
+    RETURN_IF_FAILED(move_backups(list, first, folder, is_not_backup_of_shard, sift, error));
     RETURN_IF_FAILED(move_others(list, first, is_likely, NULL, sift->left_out, error));
     size_t first_noted = sift->left_out->count;
     RETURN_IF_FAILED(move_others(list, first, is_kept, NULL, sift->left_out, error));
@@ -177,6 +204,7 @@ static bool ends_in_any_name(const char *pattern) {
 recmap_status sift_matches(struct path_list *list, size_t first, const char *pattern,
                            const struct sift *sift, recmap_error *error) {
     struct path_list *left_out = sift->left_out;
+    RETURN_IF_FAILED(move_backups(list, first, pattern, is_not_backup, sift, error));
     size_t first_noted = left_out->count;
     RETURN_IF_FAILED(move_others(list, first, is_matched, pattern, left_out, error));
     RETURN_IF_FAILED(

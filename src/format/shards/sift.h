@@ -18,7 +18,8 @@ struct sift {
 
 /* Moves the files of a folder that are not shards, from path `first` of `list` on, to `left_out`.
  * Both keep their order. If there are text files, and other files that no name tells to be shards,
- * the contents of those decide. Errors: INVALID if nothing decides; as shard_source_open. */
+ * the contents of those decide. Backups of shards are noted. Errors: INVALID if nothing decides; as
+ * shard_source_open. */
 recmap_status sift_folder(struct path_list *list, size_t first, const char *folder,
                           const struct sift *sift, recmap_error *error);
 

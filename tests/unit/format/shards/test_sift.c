@@ -155,9 +155,35 @@ static void test_only_exact_temporary_names_are_left_out_and_told(void **state) 
                  NULL, "d/*");
     TOUCH("d/e~", "d/f~");
     ASSERT_TAKEN("d/b.tfrecord\nd/b.tmp-0123\nd/b.tmp-0123456789ABCDEF\nd/run.tmp-a.tfrecord\n"
-                 "d/*: left out 4 files with temporary names: c.tmp, c.tmp-0123456789abcdef, e~, "
-                 "...\n",
+                 "d/*: left out 2 files named as backups: e~, f~\n"
+                 "d/*: left out 2 files with temporary names: c.tmp, c.tmp-0123456789abcdef\n",
                  NULL, "d/*");
+}
+
+static void test_backups_are_told(void **state) {
+    (void)state;
+    char text[4096];
+    recmap_error error = RECMAP_ERROR_INIT;
+    TOUCH("d/a.bak", "d/b.orig", "d/.c.old");
+    assert_int_equal(add(text, &error, NULL, "d"), RECMAP_INVALID);
+    assert_string_equal(error.message, "the folder contains no shards: the names of its 2 files, "
+                                       "such as a.bak, are not names of shards");
+    assert_string_equal(error.advice,
+                        "d/a.bak is a backup by its name: name the file itself to read it");
+    assert_int_equal(add(text, &error, NULL, "d/*"), RECMAP_INVALID);
+    assert_string_equal(error.message, "no file matches, except backups");
+    assert_string_equal(error.advice,
+                        "d/a.bak is a backup by its name: name the file itself to read it");
+    ASSERT_TAKEN("d/a.bak\n", NULL, "d/a.bak");
+    TOUCH("d/b.tmp", "d/c.tmp");
+    assert_int_equal(add(text, &error, NULL, "d/*"), RECMAP_INVALID);
+    assert_string_equal(error.message, "no file matches, except temporary files");
+    assert_memory_equal(error.advice, "d/b.tmp has a temporary name: wait", 34);
+    assert_int_equal(add(text, &error, NULL, "d"), RECMAP_INVALID);
+    assert_memory_equal(error.advice, "hidden files", 12);
+    /* The backup of a document is of no interest. */
+    TOUCH("d/a", "d/README.md~");
+    ASSERT_TAKEN("d/a\nd: left out 2 files named as backups: a.bak, b.orig\n", NULL, "d");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
@@ -170,6 +196,7 @@ int main(void) {
         TEST(test_known_names_need_no_contents),
         TEST(test_patterns_leave_out_what_accompanies_shards),
         TEST(test_only_exact_temporary_names_are_left_out_and_told),
+        TEST(test_backups_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
