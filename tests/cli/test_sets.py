@@ -114,9 +114,9 @@ class Sets(CliTest):
             "c",
             status=2,
             err="recmap: c: the folder has 2 sets of shards: a (1).tfrecord (1 shard), a.tfrecord "
-            "(1 shard)\n  if their contents are equal, remove the copies, such as 'a (1).tfrecord', "
-            "else rename them; to read one, name it: "
-            "'c/a.tfrecord'; `--sets all` joins them\n",
+            "(1 shard)\n  if their contents are equal, remove the copies, such as "
+            "'a (1).tfrecord', else rename them; to read one, name it: 'c/a.tfrecord'; `--sets "
+            "all` joins them\n",
         )
         warned = self.run_recmap("index", "-o", "c.rmx", "c/*.tfrecord")
         self.assertEqual(warned.status, 0)
@@ -130,8 +130,8 @@ class Sets(CliTest):
 
     def test_equal_shards_of_two_folders_are_told(self):
         for folder, name in ("a", "x"), ("b", "y"), ("c", "x"):
-            self.write(f"{folder}/1.tfrecord", shard(name))
-            self.write(f"{folder}/2.tfrecord", shard(folder))
+            self.write(f"{folder}/1.tfrecord", shard(name * 5000))
+            self.write(f"{folder}/2.tfrecord", shard(folder * 5000))
         self.index("-o", "ab.rmx", "a", "b")
         result = self.run_recmap("index", "-o", "abc.rmx", "a", "b", "c")
         self.assertEqual(result.status, 0)
@@ -140,6 +140,14 @@ class Sets(CliTest):
         self.assertEqual(result.err.count(b"seems to be a copy of"), 1)
         self.assertEqual(len(self.payloads("abc.rmx")), 6)
         self.index("--sets", "all", "-o", "abc.rmx", "a", "b", "c")
+
+    def test_equal_shards_without_records_are_not_copies(self):
+        for folder in "a", "b":
+            self.write(f"{folder}/0.tfrecord.gz", gzip.compress(b"", mtime=0))
+            self.write(f"{folder}/1.tfrecord.gz", gzip.compress(shard(folder)))
+        result = self.run_recmap("index", "-o", "e.rmx", "a", "b")
+        self.assertEqual(result.status, 0)
+        self.assertNotIn(b"seems to be a copy of", result.err)
 
     def test_the_index_of_more_sets_is_not_used_for_some(self):
         for name in "a-0-of-1", "b-0-of-1", "c-0-of-1":

@@ -20,7 +20,7 @@ struct named_file {
     struct file_stat stat;
     const char *path;
     bool is_new;
-    uint64_t digest; /* of samples of its bytes; 0: not computed, or not readable */
+    uint64_t digest; /* of the samples that were read; 0: of none, or not readable */
 };
 
 static int compare_files(const void *a, const void *b) {
@@ -90,43 +90,53 @@ static int compare_copies(const void *a, const void *b) {
     return order ? order : strcmp(left->path, right->path);
 }
 
-/* An indexed file is compared by moved_shards_check. */
+/* An indexed file is compared by moved_shards_check. Small files are often equal without being
+ * copies, such as compressed shards without records. */
 static bool may_be_copies(const struct named_file *a, const struct named_file *b) {
-    return a->is_new && b->is_new && a->stat.size == b->stat.size &&
-           !strcmp(path_name(a->path), path_name(b->path)) && !file_is_same(&a->stat, &b->stat);
+    return a->is_new && b->is_new && a->stat.size == b->stat.size && a->stat.size >= SAMPLE_SIZE &&
+           a->digest == b->digest && !strcmp(path_name(a->path), path_name(b->path)) &&
+           !file_is_same(&a->stat, &b->stat);
 }
 
-/* Reads samples at equal distances, the first at the start of the file and the last at its end.
- * Scanning reports a file that cannot be read. */
-static void read_digest(struct named_file *file) {
+/* The first sample is at the start of the file and the last one at its end. */
+static uint64_t sample_start(const struct named_file *file, uint64_t i) {
+    uint64_t last = file->stat.size - SAMPLE_SIZE;
+    return i + 1 < SAMPLE_COUNT ? i * (last / (SAMPLE_COUNT - 1)) : last;
+}
+
+/* Adds samples at equal distances to the digest: those from `first` on, up to `end`. Scanning
+ * reports a file that cannot be read. */
+static void read_samples(struct named_file *file, uint64_t first, uint64_t end) {
     uint8_t bytes[SAMPLE_SIZE];
-    size_t size = file->stat.size < SAMPLE_SIZE ? (size_t)file->stat.size : SAMPLE_SIZE;
-    uint64_t step = (file->stat.size - size) / (SAMPLE_COUNT - 1), digest = 0;
+    uint64_t digest = file->digest;
     int fd;
+    file->digest = 0;
     if (file_open(&fd, file->path, NULL) != RECMAP_OK) return;
     recmap_status status = RECMAP_OK;
-    for (uint64_t i = 0; status == RECMAP_OK && i < SAMPLE_COUNT; i++) {
-        uint64_t start = i + 1 < SAMPLE_COUNT ? i * step : file->stat.size - size;
-        status = file_read_at(fd, bytes, size, start, file->path, NULL);
-        if (status == RECMAP_OK) digest = XXH3_64bits_withSeed(bytes, size, digest);
+    for (uint64_t i = first; status == RECMAP_OK && i < end; i++) {
+        status = file_read_at(fd, bytes, SAMPLE_SIZE, sample_start(file, i), file->path, NULL);
+        if (status == RECMAP_OK) digest = XXH3_64bits_withSeed(bytes, SAMPLE_SIZE, digest);
     }
     file_close(fd);
     if (status == RECMAP_OK) file->digest = digest;
 }
 
-/* Reads samples of the sorted files that have the name and the size of a neighbour. */
-static recmap_status read_digests(bool *has_any, struct named_file *files, size_t count,
-                                  recmap_error *error) {
-    *has_any = false;
+/* Reads samples of the sorted files that may be copies of a neighbour, and then sorts them
+ * again. */
+static recmap_status read_candidates(struct named_file *files, size_t count, uint64_t first,
+                                     uint64_t end, recmap_error *error) {
+    bool is_like_previous = false, has_any = false;
     for (size_t i = 0; i < count; i++) {
-        bool is_like_previous = i && may_be_copies(&files[i - 1], &files[i]);
         bool is_like_next = i + 1 < count && may_be_copies(&files[i], &files[i + 1]);
-        if (!is_like_previous && !is_like_next) continue;
-        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), SAMPLE_COUNT * SAMPLE_SIZE, error));
-        read_digest(&files[i]);
-        *has_any = true;
+        bool is_candidate = is_like_previous || is_like_next;
+        is_like_previous = is_like_next;
+        if (!is_candidate || (first && !files[i].digest)) continue;
+        RETURN_IF_FAILED(
+            interrupt_check(thread_interrupt(), (size_t)(end - first) * SAMPLE_SIZE, error));
+        read_samples(&files[i], first, end);
+        has_any = true;
     }
-    return RECMAP_OK;
+    return has_any ? sort_items(files, count, sizeof *files, compare_copies, error) : RECMAP_OK;
 }
 
 static void warn_of_copies(const struct named_file *a, const struct named_file *b) {
@@ -141,18 +151,15 @@ static void warn_of_copies(const struct named_file *a, const struct named_file *
     warn(&warning);
 }
 
-/* Warns of the first two new files of the same name, size and sampled bytes, in two folders. */
+/* Warns of the first two new files of the same name, size and sampled bytes, in two folders. Most
+ * files that are not copies differ in their first samples. */
 static recmap_status find_copies(struct named_file *files, size_t count, recmap_error *error) {
-    bool has_any;
     RETURN_IF_FAILED(sort_items(files, count, sizeof *files, compare_copies, error));
-    RETURN_IF_FAILED(read_digests(&has_any, files, count, error));
-    if (!has_any) return RECMAP_OK;
-    RETURN_IF_FAILED(sort_items(files, count, sizeof *files, compare_copies, error));
+    RETURN_IF_FAILED(read_candidates(files, count, 0, 1, error));
+    RETURN_IF_FAILED(read_candidates(files, count, 1, SAMPLE_COUNT, error));
     for (size_t i = 1; i < count; i++) {
-        const struct named_file *previous = &files[i - 1];
-        if (!files[i].digest || files[i].digest != previous->digest) continue;
-        if (!may_be_copies(previous, &files[i])) continue;
-        warn_of_copies(previous, &files[i]);
+        if (!files[i].digest || !may_be_copies(&files[i - 1], &files[i])) continue;
+        warn_of_copies(&files[i - 1], &files[i]);
         break;
     }
     return RECMAP_OK;
