@@ -29,6 +29,14 @@ if(RECMAP_BUILD_TOOLS) # for `recmap view`, which loads it
   recmap_library(libmicrohttpd libmicrohttpd-dev "libmicrohttpd>=0.9.75")
 endif()
 
+# Pictures are decoded by three libraries. Without them recmap hands out their bytes only.
+option(RECMAP_WITH_IMAGES "Decode JPEG, PNG and WebP, with libjpeg-turbo, libpng and libwebp" ON)
+if(RECMAP_WITH_IMAGES)
+  recmap_library(libjpeg libjpeg-dev "libjpeg>=2.1") # src/parse/image/jpeg.c insists on turbo's
+  recmap_library(libpng libpng-dev "libpng>=1.6.37")
+  recmap_library(libwebp libwebp-dev "libwebp>=1.2")
+endif()
+
 # Reading shards from object stores and web servers needs libcurl. Without it, AUTO leaves that out.
 # A static libcurl is linked; a shared one is loaded when the first URL is read, so that commands
 # over local files start without its 30 libraries, and packages can do without them.

@@ -21,11 +21,15 @@ LICENCES = {
     "curl": "curl",
     "libmicrohttpd": "LGPL-2.1-or-later",
     "libisal": "BSD-3-Clause",
+    "libjpeg-turbo": "IJG AND BSD-3-Clause AND Zlib",
+    "libpng1.6": "libpng-2.0",
     "liburing": "MIT",
+    "libwebp": "BSD-3-Clause",
     "lmdb": "OLDAP-2.8",
     "openssl": "Apache-2.0",
     "protobuf-c": "BSD-2-Clause",
     "xxhash": "BSD-2-Clause",
+    "zlib": "Zlib",
     COMPILER: "MIT",
 }
 NAME_IN_WHEEL = "libraries.spdx.json"

@@ -37,6 +37,33 @@ RECMAP_API void recmap_batch_set_interrupt(recmap_batch *batch, recmap_interrupt
  * additional memory as large as what was parsed, and at most 32 MiB of bytes that were read. */
 RECMAP_API void recmap_batch_set_threads(recmap_batch *batch, unsigned thread_count);
 
+/* What random images of records depend on, besides the record's number (image.h). */
+typedef struct recmap_draws {
+    uint64_t seed;
+    uint64_t epoch;
+    const uint64_t *positions; /* in the epoch, of each record; NULL unless the order may hold a
+                                  record twice in an epoch */
+} recmap_draws;
+
+/* Sets the draws of the records that are parsed into the batch from now on. NULL, as at first:
+ * none, so that a parser with random images is INVALID. The positions are borrowed until the next
+ * call. */
+RECMAP_API void recmap_batch_set_draws(recmap_batch *batch, const recmap_draws *draws);
+
+/* Where a loader took the batch from: the epoch, and the position in it of each record. NULL and 0
+ * for other batches and for rows. */
+RECMAP_API const uint64_t *recmap_batch_positions(const recmap_batch *batch);
+RECMAP_API uint64_t recmap_batch_epoch(const recmap_batch *batch);
+
+/* Sets `seeds` to a random number for each record of a loader's batch, for augmentations that are
+ * then the same after any resume: a function of the loader's draw_seed, the epoch, the record's
+ * number and `name`, and of the position if the order may hold a record twice in an epoch. The name
+ * "" or NULL is one as well. docs/formats/images.md specifies it. Errors: INVALID for a batch of
+ * something else, or of rows. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_batch_seeds(uint64_t *seeds,
+                                                             const recmap_batch *batch,
+                                                             const char *name, recmap_error *error);
+
 /* The records, as an array, and their number. They are valid until the batch is filled again,
  * cleared or destroyed. Do not release them one by one. In a batch of rows, the `data` of a long
  * record can be NULL: see recmap_dataset_rows. */

@@ -25,6 +25,7 @@ typedef struct recmap_bytes {
  *                           innermost offsets partition values; uniform partitions at the inner end
  *                           are dimensions of values instead
  *     SLICED                values [rows, width of a row, shape...]
+ *     IMAGE                 values [rows, height, width, channels]
  *     SPARSE                values [n], indices [n, 1 + index keys] of which the first is the row,
  *                           and offsets[0], which partitions both into rows
  *

@@ -61,6 +61,9 @@ typedef enum recmap_feature_kind {
     /* Elements of `shape` values each, any number of them in a record, from which rows are cut.
      * Only for rows: recmap_dataset_rows, and loaders with a row order. */
     RECMAP_FEATURE_SLICED = 6,
+    /* Pixels of an encoded picture: see `image`. Not in feature lists, and not in custom parsers.
+     */
+    RECMAP_FEATURE_IMAGE = 7,
 } recmap_feature_kind;
 
 /* How a partition of a RAGGED feature is encoded. Partitions are listed from the outermost to the
@@ -153,6 +156,13 @@ typedef struct recmap_feature {
     const recmap_value *append;
     size_t append_count;
     int pad_edge; /* SLICED: not 0 to repeat the nearest element of the row instead of padding */
+
+    /* IMAGE: what pixels to make of the bytes value, which is required (image.h). `element` is the
+     * element of the pixels; the description may leave its own 0. Its size is not 0. `shape` is
+     * empty: the column has the shape [rows, height, width, channels]. `defaults`: int64 values 0
+     * to 255, one or one for each channel, the colour of rows whose record lacks the feature or has
+     * no bytes in it. */
+    const struct recmap_image *image;
 } recmap_feature;
 
 #ifdef __cplusplus

@@ -52,17 +52,18 @@ typedef struct recmap_loader_options {
     /* Batches of this epoch and of later ones are not read ahead, only when the caller waits for
      * them; 0: all are read ahead. */
     uint64_t batches_ahead_epoch_limit;
+    uint64_t draw_seed;         /* of random images (image.h) */
     recmap_allocator allocator; /* of the memory of columns; {NULL}: the library's own, which is
                                    reused from batch to batch */
 } recmap_loader_options;
 
 enum { RECMAP_LOADER_BATCHES_AHEAD_MAX = 65536, RECMAP_LOADER_THREADS_MAX = 4096 };
 
-#define RECMAP_LOADER_OPTIONS_VERSION 3
+#define RECMAP_LOADER_OPTIONS_VERSION 4
 #define RECMAP_LOADER_OPTIONS_INIT                                                                 \
     {                                                                                              \
         RECMAP_LOADER_OPTIONS_VERSION, 0, 1, RECMAP_LAST_KEEP, 1, 0, 0,                            \
-            RECMAP_ON_BAD_RECORD_ERROR, RECMAP_READAHEAD_AUTO, NULL, 0, {                          \
+            RECMAP_ON_BAD_RECORD_ERROR, RECMAP_READAHEAD_AUTO, NULL, 0, 0, {                       \
             NULL, NULL, NULL                                                                       \
         }                                                                                          \
     }

@@ -18,6 +18,7 @@
 #include <recmap/feature.h>
 #include <recmap/filter.h>
 #include <recmap/framing.h>
+#include <recmap/image.h>
 #include <recmap/index.h>
 #include <recmap/interrupt.h>
 #include <recmap/loader.h>

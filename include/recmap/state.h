@@ -27,9 +27,11 @@ typedef struct recmap_state_info {
     uint64_t record_count;   /* of the data set */
     uint64_t position_count; /* positions per epoch */
     uint64_t epoch;
-    uint64_t position; /* 0 to position_count */
-    const char *order; /* as recmap_order_describe writes it; in a state it lives as long as the
-                        * state */
+    uint64_t position;  /* 0 to position_count */
+    const char *order;  /* as recmap_order_describe writes it; in a state it lives as long as the
+                         * state */
+    int has_draws;      /* not 0 if the run has random images: then another draw_seed is MISMATCH */
+    uint64_t draw_seed; /* see recmap_loader_options; 0 without draws */
 } recmap_state_info;
 
 /* Creates a state of these values, which the caller destroys. The text is copied without the
@@ -66,8 +68,9 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_state_from_bytes(recmap_state *
                                                                   recmap_error *error);
 
 /* Checks that the state belongs to this data set and this order. Compares fingerprint,
- * record_count, position_count and order with those of `expected`, and ignores its other members.
- * Errors: MISMATCH, saying what differs, with both values. */
+ * record_count, position_count and order with those of `expected`, and the seed of the draws if
+ * both have draws, and ignores its other members. Errors: MISMATCH, saying what differs, with both
+ * values. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_state_check(const recmap_state *state,
                                                              const recmap_state_info *expected,
                                                              recmap_error *error);

@@ -37,6 +37,12 @@ from ._example.features import Ragged as Ragged
 from ._example.features import Sliced as Sliced
 from ._example.features import Sparse as Sparse
 from ._example.features import VarLen as VarLen
+from ._example.images import CenterCrop as CenterCrop
+from ._example.images import Image as Image
+from ._example.images import RandomCrop as RandomCrop
+from ._example.images import RandomResizedCrop as RandomResizedCrop
+from ._example.images import decode_image as decode_image
+from ._example.images import image_info as image_info
 from ._example.partitions import RowLengths as RowLengths
 from ._example.partitions import RowLimits as RowLimits
 from ._example.partitions import RowSplits as RowSplits

@@ -9,6 +9,7 @@ from typing_extensions import disjoint_base
 from ._base.errors import Error
 
 _Array: TypeAlias = Any
+_Draws: TypeAlias = tuple[int, int, _Array | None]
 _Progress: TypeAlias = Callable[[int, int, int, str], object] | None
 
 version: str
@@ -36,6 +37,15 @@ def index_build(
     joins_sets: bool,
 ) -> dict[str, Any]: ...
 def framing_load(path: str) -> str: ...
+def image_info(data: _Array, /) -> tuple[str, int, int, str, int, int]: ...
+def image_size(data: _Array, element: str, image: tuple[Any, ...]) -> tuple[int, int]: ...
+def image_decode(
+    out: _Array,
+    data: _Array,
+    element: str,
+    image: tuple[Any, ...],
+    draw: tuple[int, int, int, int | None] | None,
+) -> None: ...
 def remove_leftovers(paths: Sequence[str]) -> None: ...
 def shards_expand(
     names: Sequence[str],
@@ -62,7 +72,13 @@ def storage_renew(
     sas: str | None,
 ) -> None: ...
 def state_create(
-    fingerprint: bytes, records: int, positions: int, epoch: int, position: int, order: str
+    fingerprint: bytes,
+    records: int,
+    positions: int,
+    epoch: int,
+    position: int,
+    order: str,
+    draw_seed: int | None,
 ) -> str: ...
 def order_check(
     order: str,
@@ -124,7 +140,12 @@ class Dataset:
     def _range(self) -> tuple[int, int, int, _Array | None]: ...
     def _gather(self, numbers: _Array, threads: int) -> RecordBatch: ...
     def _parse(
-        self, parser: Parser, numbers: _Array, collect: bool, threads: int
+        self,
+        parser: Parser,
+        numbers: _Array,
+        collect: bool,
+        threads: int,
+        draws: _Draws | None = None,
     ) -> RecordBatch: ...
     def _rows(self, parser: Parser, order: Order, epoch: int, positions: _Array) -> RecordBatch: ...
     def _find(self, id: str | bytes | int) -> int: ...
@@ -170,6 +191,8 @@ class Dataset:
 class RecordBatch:
     @property
     def nbytes(self) -> int: ...
+    def _place(self) -> tuple[int, bytes]: ...
+    def _seeds(self, name: str) -> bytearray: ...
     def _read_numbers(self, numbers: _Array, sizes: _Array) -> None: ...
     def _columns(self) -> list[tuple[Any, ...]]: ...
     def _null_columns(self) -> list[int]: ...
@@ -283,6 +306,7 @@ class Loader:
         readahead: int,
         parser: Parser | None,
         epoch_limit: int,
+        draw_seed: int,
         memory: BlockPool | None = None,
     ) -> Self: ...
     def take(self) -> Step | None: ...

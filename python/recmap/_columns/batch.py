@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._base.errors import Error, exception_of_status
-from .._base.numbers import Int64s
+from .._base.numbers import Int64s, UInt64s
 from .._base.plural import counted
 from .._display.text import class_name, joined, printable
 from .bytes import BytesColumn, CopiedBytes
@@ -30,7 +30,7 @@ __all__ = [
 
 Column: TypeAlias = "npt.NDArray[Any] | BytesColumn | RaggedColumn | SparseColumn"
 _SHOWN_COLUMNS = 20  # in a repr
-_FIXED_LEN, _SPARSE, _SLICED = 1, 5, 6  # values of recmap_feature_kind
+_FIXED_LEN, _SPARSE, _SLICED, _IMAGE = 1, 5, 6, 7  # values of recmap_feature_kind
 
 
 class _Description(NamedTuple):
@@ -71,6 +71,20 @@ class ColumnBatch:
         self.records: RecordBatch = records
         self._descriptions = descriptions  # {name: (index in the batch, description)}
         self._columns: dict[str, Any] = {}  # the columns used so far
+
+    @property
+    def epoch(self) -> int:
+        """See `RecordBatch.epoch`."""
+        return self.records.epoch
+
+    @property
+    def positions(self) -> UInt64s:
+        """See `RecordBatch.positions`."""
+        return self.records.positions
+
+    def seeds(self, name: str = "") -> UInt64s:
+        """See `RecordBatch.seeds`."""
+        return self.records.seeds(name)
 
     def __getitem__(self, name: str) -> Any:
         column = self._columns.get(name)
@@ -209,7 +223,7 @@ def _array(buffer: Any, element: str = "") -> npt.NDArray[Any]:
 
 
 def _column(batch: RecordBatch, index: int, description: _Description) -> Column:
-    if description.kind in (_FIXED_LEN, _SLICED) and description.element != "bytes":
+    if description.kind in (_FIXED_LEN, _SLICED, _IMAGE) and description.element != "bytes":
         return _array(description.values, description.element)
     source = batch, index
     levels = [np.asarray(offsets) for offsets in description.offsets]

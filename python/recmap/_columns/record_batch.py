@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, cast, overload
 import numpy as np
 
 from .. import _recmap
-from .._base.numbers import Int64s
+from .._base.numbers import Int64s, UInt64s
 from .._base.plural import counted
 from .._display.text import size_text
 
@@ -66,6 +66,29 @@ class RecordBatch(_recmap.RecordBatch):
     def sizes(self) -> Int64s:
         """The size of each record in bytes: int64 array."""
         return self._numbers_and_sizes()[1]
+
+    @property
+    def epoch(self) -> int:
+        """The epoch of a loader's batch.
+
+        Raises:
+            ValueError: the batch is not of a loader of records.
+        """
+        return int(self._place()[0])
+
+    @property
+    def positions(self) -> UInt64s:
+        """The position in the epoch of each record of a loader's batch: uint64 array."""
+        return np.frombuffer(self._place()[1], np.uint64)
+
+    def seeds(self, name: str = "") -> UInt64s:
+        """A random number for each record of a loader's batch: uint64 array.
+
+        They depend on the loader's ``seed=``, the epoch, the record's number and `name`, and in
+        orders that may repeat records on the position. So an augmentation that is seeded with them
+        is the same after any resume, and on other ranks.
+        """
+        return np.frombuffer(self._seeds(name), np.uint64)
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[Any, Any]:
         """Exports binary views into the records through the Arrow PyCapsule interface."""

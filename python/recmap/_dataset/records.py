@@ -19,6 +19,7 @@ from .._columns import ColumnBatch, columns_of, sequence_columns_of
 from .._columns.record_batch import RecordBatch
 from .._display.progress import Progress, shown
 from .._example.features import Features, parser_of
+from .._example.images import Draws, draws_of
 from .collation import refuse_own_collation
 from .id_hashes import HashMatch
 from .lifted import Columns
@@ -78,6 +79,9 @@ class Dataset(Selectable):
         on_bad_record: Literal["error", "collect"] = "error",
         missing: Missing = "warn",
         threads: int = 0,
+        seed: int | None = None,
+        epoch: int | None = None,
+        positions: Numbers | None = None,
     ) -> ColumnBatch:
         """Reads many records and parses their features into columns, in C: {name: column}.
 
@@ -93,6 +97,8 @@ class Dataset(Selectable):
                 has a default, or if a sample of up to 1,000 records of the whole data set has it.
             threads: how many threads read and parse. 0: one per core for 1,024 records or about
                 1 MiB and more, else one. The result is the same for any number.
+            seed, epoch: of a run, to get the same crops and flips of `Image` as its loader.
+            positions: of the records in the epoch, for orders that may repeat records.
 
         Raises:
             FeatureError: a record's features do not match, or ``missing="error"`` found a feature
@@ -105,7 +111,8 @@ class Dataset(Selectable):
         if isinstance(items, Mapping):
             raise TypeError("parse takes the numbers of records first: ds.parse([0, 1], features)")
         with self._advised(features):
-            batch = self._parsed(items, parser_of(features), on_bad_record, threads)
+            parser, draws = parser_of(features), draws_of(seed, epoch, positions)
+            batch = self._parsed(items, parser, on_bad_record, threads, draws)
         check_batch(batch, self, features, None, missing)
         return columns_of(batch)
 
@@ -142,12 +149,18 @@ class Dataset(Selectable):
             raise
 
     def _parsed(
-        self, items: Numbers, parser: _recmap.Parser, on_bad_record: str, threads: int = 1
+        self,
+        items: Numbers,
+        parser: _recmap.Parser,
+        on_bad_record: str,
+        threads: int = 1,
+        draws: Draws | None = None,
     ) -> RecordBatch:
         if on_bad_record not in ("error", "collect"):
             raise ValueError(f'on_bad_record must be "error" or "collect", not {on_bad_record!r}')
         numbers, threads = self._record_numbers(items), natural("threads", threads)
-        return cast(RecordBatch, self._parse(parser, numbers, on_bad_record == "collect", threads))
+        collects = on_bad_record == "collect"
+        return cast(RecordBatch, self._parse(parser, numbers, collects, threads, draws))
 
     def find(self, id: str | bytes | int) -> int:
         """The position of the record with this id: ``data_set[data_set.find(id)]`` is that record.

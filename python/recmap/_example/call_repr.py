@@ -20,9 +20,10 @@ class CallRepr:
 
     def __repr__(self) -> str:
         arguments: list[str] = []
-        for field in fields(self):  # type: ignore[arg-type]
+        for i, field in enumerate(fields(self)):  # type: ignore[arg-type]
             value = getattr(self, field.name)
-            if field.name in _POSITIONAL or field.default is MISSING:
+            is_shown = i < len(_POSITIONAL) and field.name in _POSITIONAL
+            if is_shown or field.default is MISSING:
                 arguments.append(repr(value))
             elif not _is_default(field, value):
                 arguments.append(f"{field.name}={value!r}")

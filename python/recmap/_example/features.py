@@ -25,7 +25,9 @@ from .elements import (
     shape_of,
     size_of,
 )
+from .images import Image
 from .partitions import partition_row
+from .row import Row, feature_row
 
 __all__ = [
     "FixedLen",
@@ -39,37 +41,6 @@ __all__ = [
     "parser_of",
     "parser_of_batches",
 ]
-
-Row: TypeAlias = tuple[Any, ...]
-
-
-def _row(
-    kind: int,
-    name: str,
-    key: str | None,
-    element: str,
-    *,
-    copy: bool = False,
-    shape: tuple[int, ...] = (),
-    raw: int = 0,
-    raw_resize: bool = False,
-    default: Any = None,
-    ragged: bool = False,
-    partitions: tuple[Any, ...] = (),
-    index_keys: tuple[str, ...] = (),
-    sizes: tuple[int, ...] = (),
-    already_sorted: bool = False,
-    prepend: tuple[Any, ...] = (),
-    append: tuple[Any, ...] = (),
-    pad_edge: bool = False,
-    max_length: int = 0,
-    pad_to: int = 0,
-) -> Row:
-    """A feature as the extension expects it."""
-    defaults = defaults_of(default, element)
-    values = (name, key, kind, element, copy, shape, raw, defaults, ragged)
-    more = (prepend, append, pad_edge, max_length, pad_to)
-    return (*values, partitions, index_keys, sizes, already_sorted, raw_resize, *more)
 
 
 class _Checked(CallRepr):
@@ -172,7 +143,7 @@ class FixedLen(_Checked):
         element, shape = element_of(self.dtype), shape_of(self.shape)
         if self.fixed_length is not None:
             _check_fixed_length(self.fixed_length, self.raw, shape, element)
-        return _row(
+        return feature_row(
             1,
             name,
             self.key,
@@ -201,7 +172,7 @@ class VarLen(_Checked):
 
     def _row(self, name: str) -> Row:
         raw = _raw_of(self.raw, self.little_endian)
-        return _row(2, name, self.key, element_of(self.dtype), raw=raw, copy=self.copy)
+        return feature_row(2, name, self.key, element_of(self.dtype), raw=raw, copy=self.copy)
 
 
 @suggest_arguments
@@ -239,7 +210,7 @@ class FixedLenSequence(_Checked):
     pad_to: int | None = None
 
     def _row(self, name: str) -> Row:
-        return _row(
+        return feature_row(
             3,
             name,
             self.key,
@@ -271,7 +242,7 @@ class Ragged(_Checked):
     def _row(self, name: str) -> Row:
         partitions = tuple(partition_row(partition) for partition in self.partitions)
         element = element_of(self.dtype)
-        return _row(4, name, self.key, element, partitions=partitions, copy=self.copy)
+        return feature_row(4, name, self.key, element, partitions=partitions, copy=self.copy)
 
 
 @suggest_arguments
@@ -295,7 +266,7 @@ class Sparse(_Checked):
 
     def _row(self, name: str) -> Row:
         keys = (self.index_key,) if isinstance(self.index_key, str) else tuple(self.index_key)
-        return _row(
+        return feature_row(
             5,
             name,
             self.value_key,
@@ -354,7 +325,7 @@ class Sliced(_Checked):
         element = element_of(self.dtype)
         is_edge = isinstance(self.pad, str) and self.pad == "edge"
         has_no_pad = is_edge or (element == "bytes" and self.pad == 0)
-        return _row(
+        return feature_row(
             6,
             name,
             self.key,
@@ -415,13 +386,13 @@ def _meant_feature(given: Any) -> str:
     return "use FixedLen, VarLen, ... or a feature of tf.io"
 
 
-Feature: TypeAlias = FixedLen | VarLen | FixedLenSequence | Ragged | Sparse | Sliced
+Feature: TypeAlias = FixedLen | VarLen | FixedLenSequence | Ragged | Sparse | Sliced | Image
 Features: TypeAlias = Mapping[str, Any]
 
 
 def feature_of(given: Any) -> Feature:
     """The feature itself, or the equivalent of a feature of tf.io."""
-    known = isinstance(given, (FixedLen, VarLen, FixedLenSequence, Ragged, Sparse, Sliced))
+    known = isinstance(given, (FixedLen, VarLen, FixedLenSequence, Ragged, Sparse, Sliced, Image))
     feature: Feature = given if known else _of_tensorflow(given)
     return feature
 

@@ -12,6 +12,7 @@ from .._base.plural import counted
 from .._dataset.dataset import Dataset
 from .._dataset.join import Joined, check_joined, features_of_sides, warn_of_bytes
 from .._example.features import Features
+from .._example.images import has_random_images
 from .companions import Companions
 from .grown import (
     Grown,
@@ -86,6 +87,11 @@ class JoinedLoader(SuggestsMethods, Closing):
         check_joined(joined)
         wanted = features_of_sides(joined, features)
         warn_of_bytes(joined, features)
+        if has_random_images(*wanted.values()):
+            raise ValueError(
+                "a JoinedLoader has no random images yet: load them without crop= and flip=, and "
+                "crop in transform=, or join by the numbers of one loader"
+            )
         policy = one_of("on_bad_record", on_bad_record, _ON_BAD_RECORD)
         self._share = share_of(options.pop("rank", None), options.pop("world_size", None))
         options["rank"], options["world_size"] = self._share[:2]

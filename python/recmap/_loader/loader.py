@@ -23,7 +23,7 @@ from .._base.context import Closing
 from .._base.errors import FeatureError
 from .._base.imports import import_framework
 from .._base.names import SuggestsMethods, suggest_arguments
-from .._base.numbers import natural
+from .._base.numbers import is_integer, natural
 from .._base.plural import counted
 from .._base.warn import warn_caller
 from .._columns import (
@@ -40,6 +40,7 @@ from .._dataset.dataset import Dataset, check_dataset
 from .._dataset.missing import FirstBatchCheck, Missing, advise_names
 from .._display.text import class_name
 from .._example.features import Features, parser_of_batches
+from .._example.images import draw_seed_of
 from .._order.orders import Order, Sequential, Shuffled
 from .._order.row_orders import warn_if_empty
 from .grown import Grown, OldRecords, check_grown, check_state, old_records
@@ -98,7 +99,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         batch_size: the number of records per step and rank; None for orders that make their own
             batches.
         shuffle: use ``Shuffled(len(dataset), seed)``; otherwise from first to last.
-        seed: the seed of the shuffle.
+        seed: the seed of the shuffle, and of random images (`Image`).
         order: an order of ``len(dataset)`` records, instead of shuffle and seed. To load a part of
             the records, use a view, or an order's `select`. With `Chunked`, `Packed` or `Windows`,
             batches consist of rows: `features` needs a `Sliced` one, and a batch is a `RowBatch`.
@@ -239,7 +240,11 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         self._arguments = {key: value for key, value in locals().items() if key != "self"}
         check_dataset(dataset, "JoinedLoader")
         self.dataset = dataset
-        self.order: Order = self._order_of(dataset, order, shuffle, seed)
+        self._draw_seed = draw_seed_of(seed, features, feature_lists)
+        is_seed = is_integer(seed) and 0 <= seed < 1 << 64
+        self._seed = int(seed) if is_seed else 0  # of `RecordBatch.seeds`; orders check theirs
+        has_draws = self._draw_seed is not None
+        self.order: Order = self._order_of(dataset, order, shuffle, seed, has_draws)
         self._order = order_over(dataset, self.order)
         warn_if_empty(self.order)
         warn_of_sources(self.order, dataset._part_lengths)
@@ -285,12 +290,15 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
 
     def _create(self, order: _recmap.Order, batch_size: int) -> _recmap.Loader:
         share = self._rank, self._world_size, self._last
-        rest: tuple[Any, ...] = (*share, *self._reading, self._epoch_limit() or 0, self._memory)
+        limits = self._epoch_limit() or 0, self._seed
+        rest: tuple[Any, ...] = (*share, *self._reading, *limits, self._memory)
         return _recmap.Loader(self.dataset._handle, order, batch_size, *rest)
 
     @staticmethod
-    def _order_of(dataset: Dataset, order: Order | None, shuffle: bool, seed: int) -> Order:
-        if seed != 0 and not shuffle:
+    def _order_of(
+        dataset: Dataset, order: Order | None, shuffle: bool, seed: int, has_draws: bool
+    ) -> Order:
+        if seed != 0 and not shuffle and not has_draws:
             owner = "shuffle=True is missing" if order is None else "the order has its own seed"
             warn_caller(f"seed={seed} has no effect: {owner}")
         if shuffle not in (True, False):
@@ -555,7 +563,9 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
     def _state_at(self, epoch: int, position: int) -> dict[str, Any]:
         old, inner = self._old_of(epoch), self._inner_of(epoch)
         identity = self._identity if old is None else old.identity
-        text = _recmap.state_create(*identity, inner.count(), epoch, position, inner.describe())
+        text = _recmap.state_create(
+            *identity, inner.count(), epoch, position, inner.describe(), self._draw_seed
+        )
         state: dict[str, Any] = json.loads(text)
         return state
 
@@ -610,7 +620,8 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         self.order, self._order, self._batch_size, self._loader = order, inner, size, loader
         self._pipeline = None
         self._form = RowForm.of(inner, self._arguments["row_positions"])
-        self._arguments = {**self._arguments, "order": order, "shuffle": False, "seed": 0}
+        seed = self._draw_seed or 0  # without images, the warning of a seed without effect
+        self._arguments = {**self._arguments, "order": order, "shuffle": False, "seed": seed}
         self._note_move()
 
     def _load_old(self, state: Mapping[str, Any], old: OldRecords) -> None:
@@ -632,7 +643,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         """Uses the old records of another loader. The caller then moves this one to a position."""
         count = old.inner.count()
         text = _recmap.state_create(
-            *old.identity, count, old.last_epoch, count, old.inner.describe()
+            *old.identity, count, old.last_epoch, count, old.inner.describe(), None
         )
         self._loader.load(text, _SAME, old.inner)
         self._old = old

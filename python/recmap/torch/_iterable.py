@@ -19,6 +19,7 @@ from .._base.names import suggest_arguments
 from .._base.numbers import natural
 from .._columns import ColumnBatch
 from .._columns.record_batch import RecordBatch
+from .._example.images import draw_seed_of
 from .._loader.grown import Grown, OldRecords, check_grown, old_records
 from .._loader.joined import check_loader
 from .._loader.launcher import Share
@@ -136,7 +137,10 @@ class IterableDataset(data.IterableDataset[Item_co]):
         self._seen = 0, 0  # the loader's position when this object was pickled
         names = "dataset", "order", "shuffle", "seed"
         dataset, order, shuffle, seed = (arguments[name] for name in names)
-        self.order: Order = Loader._order_of(dataset, order, shuffle, seed)
+        given = arguments["features"], arguments["feature_lists"]
+        self._draw_seed = draw_seed_of(seed, *given)
+        has_draws = self._draw_seed is not None
+        self.order: Order = Loader._order_of(dataset, order, shuffle, seed, has_draws)
         self._order = order_over(dataset, self.order)
         size = 1 if self._order.batch_count() else arguments["batch_size"]
         self._deal: Deal = arguments["world_size"], size, LAST[arguments["last"]]
@@ -401,7 +405,13 @@ class IterableDataset(data.IterableDataset[Item_co]):
         old, order = self._old_of(epoch), self._inner_of(epoch)
         fingerprint, records = self._identity if old is None else old.identity
         text = _recmap.state_create(
-            fingerprint, records, order.count(), epoch, position, order.describe()
+            fingerprint,
+            records,
+            order.count(),
+            epoch,
+            position,
+            order.describe(),
+            self._draw_seed,
         )
         state: dict[str, Any] = json.loads(text)
         return state

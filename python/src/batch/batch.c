@@ -103,15 +103,18 @@ static PyObject *reading_stop(struct batch_reading *reading, recmap_parser *pars
 }
 
 PyObject *batch_gather(struct handle_object *handle, const uint64_t *numbers, size_t count,
-                       recmap_parser *parser, recmap_parse_mode mode, unsigned thread_count) {
+                       recmap_parser *parser, recmap_parse_mode mode, unsigned thread_count,
+                       const recmap_draws *draws) {
     struct batch_reading reading;
     if (!reading_start(&reading, handle)) return NULL;
     recmap_batch *batch = reading.batch;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_batch_set_threads(batch, thread_count);
+    recmap_batch_set_draws(batch, draws);
     recmap_status status =
         parser ? recmap_dataset_parse(batch, handle->dataset, parser, numbers, count, mode, &error)
                : recmap_dataset_gather(batch, handle->dataset, numbers, count, &error);
+    recmap_batch_set_draws(batch, NULL); /* the positions are the caller's */
     return reading_stop(&reading, parser, status, &error);
 }
 
@@ -250,7 +253,43 @@ LOCKED_METHOD(batch_null_columns)
 LOCKED_METHOD(batch_failures)
 LOCKED_METHOD(batch_dlpack)
 
+static const recmap_batch *loaded_batch(PyObject *object) {
+    const recmap_batch *batch = ((struct batch_object *)object)->shared->batch;
+    if (recmap_batch_positions(batch)) return batch;
+    PyErr_SetString(PyExc_ValueError,
+                    "the batch is not of a loader of records, so it has no epoch");
+    return NULL;
+}
+
+/* _place() -> (epoch, bytes of uint64 positions); ValueError for a batch of something else */
+static PyObject *place(PyObject *object, PyObject *unused) {
+    (void)unused;
+    const recmap_batch *batch = loaded_batch(object);
+    if (!batch) return NULL;
+    size_t size = recmap_batch_count(batch) * sizeof(uint64_t);
+    return Py_BuildValue("(Ky#)", (unsigned long long)recmap_batch_epoch(batch),
+                         (const char *)recmap_batch_positions(batch), (Py_ssize_t)size);
+}
+
+/* _seeds(name) -> bytearray of uint64 */
+static PyObject *seeds(PyObject *object, PyObject *name) {
+    const recmap_batch *batch = loaded_batch(object);
+    Py_ssize_t size;
+    const char *text = batch ? PyUnicode_AsUTF8AndSize(name, &size) : NULL;
+    if (!text) return NULL;
+    size_t count = recmap_batch_count(batch);
+    PyObject *array = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)(count * sizeof(uint64_t)));
+    if (!array) return NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    uint64_t *out = (uint64_t *)(void *)PyByteArray_AsString(array);
+    if (recmap_batch_seeds(out, batch, text, &error) == RECMAP_OK) return array;
+    Py_DECREF(array);
+    return raise_error(&error);
+}
+
 static PyMethodDef methods[] = {
+    {"_place", place, METH_NOARGS, NULL},
+    {"_seeds", seeds, METH_O, NULL},
     {"_read_numbers", read_numbers, METH_VARARGS, NULL},
     {"_columns", locked_batch_describe_columns, METH_NOARGS, NULL},
     {"_null_columns", locked_batch_null_columns, METH_NOARGS, NULL},

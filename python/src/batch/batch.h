@@ -28,9 +28,10 @@ struct batch_object {
 PyObject *batch_wrap(struct handle_object *handle, recmap_batch *batch, recmap_parser *parser);
 
 /* Reads the records `numbers`, which must be in range, and parses them if there is a parser.
- * `thread_count`: see recmap_batch_set_threads. */
+ * `thread_count`: see recmap_batch_set_threads; `draws`: recmap_batch_set_draws. */
 PyObject *batch_gather(struct handle_object *handle, const uint64_t *numbers, size_t count,
-                       recmap_parser *parser, recmap_parse_mode mode, unsigned thread_count);
+                       recmap_parser *parser, recmap_parse_mode mode, unsigned thread_count,
+                       const recmap_draws *draws);
 
 /* Reads the rows at some positions of an epoch; see recmap_dataset_rows. */
 PyObject *batch_cut(struct handle_object *handle, const recmap_order *order, recmap_parser *parser,

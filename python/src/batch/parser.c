@@ -6,6 +6,7 @@
 #include "base/arguments.h"
 #include "base/errors.h"
 #include "base/module.h"
+#include "batch/image.h"
 
 /* Memory that is freed once the parser is created. */
 struct scratch {
@@ -68,14 +69,14 @@ static recmap_type list_type(recmap_element element) {
     }
 }
 
-/* Values of the feature's type. */
-static int read_values(const recmap_value **values, size_t *count, recmap_element element,
+/* Values of one type. */
+static int read_values(const recmap_value **values, size_t *count, recmap_type type,
                        PyObject *tuple, struct scratch *memory) {
     Py_ssize_t size = PyTuple_Size(tuple);
     recmap_value *read = size < 0 ? NULL : scratch_take(memory, size, sizeof *read);
     if (!read) return 0;
     for (Py_ssize_t i = 0; i < size; i++)
-        if (!read_default(&read[i], PyTuple_GetItem(tuple, i), list_type(element))) return 0;
+        if (!read_default(&read[i], PyTuple_GetItem(tuple, i), type)) return 0;
     *values = size ? read : NULL;
     *count = (size_t)size;
     return 1;
@@ -111,31 +112,39 @@ static int read_index_keys(recmap_feature *feature, PyObject *tuple, struct scra
     return 1;
 }
 
+static int read_image(recmap_feature *feature, PyObject *image, struct scratch *memory) {
+    if (image == Py_None) return 1;
+    struct image_spec *spec = scratch_take(memory, 1, sizeof *spec);
+    if (!spec || !take_image(spec, image)) return 0;
+    feature->image = &spec->image;
+    return 1;
+}
+
 /* (name, key or None, kind, element, copy, shape, raw, defaults, unpadded, partitions, index keys,
- *  sizes, already sorted, raw resize, prepend, append, pad edge, max length, pad to) */
+ *  sizes, already sorted, raw resize, prepend, append, pad edge, max length, pad to,
+ *  image or None) */
 static int read_feature(recmap_feature *feature, PyObject *row, struct scratch *memory) {
     int kind, copy;
     const char *element;
-    PyObject *shape, *defaults, *partitions, *index_keys, *sizes, *prepend, *append;
-    if (!PyArg_ParseTuple(row, "szispO!iO!pO!O!O!ppO!O!pO&O&", &feature->name, &feature->key, &kind,
-                          &element, &copy, &PyTuple_Type, &shape, &feature->raw, &PyTuple_Type,
-                          &defaults, &feature->unpadded, &PyTuple_Type, &partitions, &PyTuple_Type,
-                          &index_keys, &PyTuple_Type, &sizes, &feature->already_sorted,
-                          &feature->raw_resize, &PyTuple_Type, &prepend, &PyTuple_Type, &append,
-                          &feature->pad_edge, take_uint64, &feature->max_length, take_uint64,
-                          &feature->pad_to))
+    PyObject *shape, *defaults, *partitions, *index_keys, *sizes, *prepend, *append, *image;
+    if (!PyArg_ParseTuple(row, "szispO!iO!pO!O!O!ppO!O!pO&O&O", &feature->name, &feature->key,
+                          &kind, &element, &copy, &PyTuple_Type, &shape, &feature->raw,
+                          &PyTuple_Type, &defaults, &feature->unpadded, &PyTuple_Type, &partitions,
+                          &PyTuple_Type, &index_keys, &PyTuple_Type, &sizes,
+                          &feature->already_sorted, &feature->raw_resize, &PyTuple_Type, &prepend,
+                          &PyTuple_Type, &append, &feature->pad_edge, take_uint64,
+                          &feature->max_length, take_uint64, &feature->pad_to, &image))
         return 0;
     feature->kind = (recmap_feature_kind)kind;
     feature->element = recmap_element_of_name(element);
     feature->bytes_mode = copy ? RECMAP_BYTES_COPY : RECMAP_BYTES_VIEW;
+    recmap_type type = feature->kind == RECMAP_FEATURE_IMAGE ? RECMAP_TYPE_INT64
+                                                             : list_type(feature->element);
     return read_numbers(&feature->shape, &feature->dimension_count, shape, memory) &&
-           read_values(&feature->defaults, &feature->default_count, feature->element, defaults,
-                       memory) &&
-           read_values(&feature->prepend, &feature->prepend_count, feature->element, prepend,
-                       memory) &&
-           read_values(&feature->append, &feature->append_count, feature->element, append,
-                       memory) &&
-           read_partitions(feature, partitions, memory) &&
+           read_values(&feature->defaults, &feature->default_count, type, defaults, memory) &&
+           read_values(&feature->prepend, &feature->prepend_count, type, prepend, memory) &&
+           read_values(&feature->append, &feature->append_count, type, append, memory) &&
+           read_image(feature, image, memory) && read_partitions(feature, partitions, memory) &&
            read_index_keys(feature, index_keys, memory) &&
            read_numbers(&feature->sizes, &feature->index_count, sizes, memory);
 }

@@ -14,11 +14,33 @@ PyObject *dataset_gather(PyObject *object, PyObject *arguments) {
         return NULL;
     struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     PyObject *batch = handle ? batch_gather(handle, numbers.data, numbers.count, NULL,
-                                            RECMAP_PARSE_RAISE, threads)
+                                            RECMAP_PARSE_RAISE, threads, NULL)
                              : NULL;
     handle_release(handle);
     array_release(&numbers);
     return batch;
+}
+
+/* (seed, epoch, positions or None) or None */
+struct draws_view {
+    recmap_draws draws;
+    struct array_view positions;
+};
+
+static int take_draws(struct draws_view *view, PyObject *tuple, size_t count) {
+    PyObject *positions;
+    if (tuple == Py_None) return 1;
+    if (!PyArg_ParseTuple(tuple, "O&O&O:draws", take_uint64, &view->draws.seed, take_uint64,
+                          &view->draws.epoch, &positions))
+        return 0;
+    if (positions == Py_None) return 1;
+    if (!take_array(positions, &view->positions)) return 0;
+    if (view->positions.count != count) {
+        PyErr_SetString(PyExc_ValueError, "there must be as many positions as records");
+        return 0;
+    }
+    view->draws.positions = view->positions.data;
+    return 1;
 }
 
 PyObject *dataset_parse(PyObject *object, PyObject *arguments) {
@@ -26,15 +48,21 @@ PyObject *dataset_parse(PyObject *object, PyObject *arguments) {
     recmap_parser *parser;
     int collect;
     unsigned threads;
-    if (!PyArg_ParseTuple(arguments, "O&O&pO&:_parse", take_parser, &parser, take_array, &numbers,
-                          &collect, take_unsigned, &threads))
+    PyObject *draws = Py_None;
+    if (!PyArg_ParseTuple(arguments, "O&O&pO&|O:_parse", take_parser, &parser, take_array, &numbers,
+                          &collect, take_unsigned, &threads, &draws))
         return NULL;
     recmap_parse_mode mode = collect ? RECMAP_PARSE_COLLECT : RECMAP_PARSE_RAISE;
-    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
-    PyObject *batch =
-        handle ? batch_gather(handle, numbers.data, numbers.count, parser, mode, threads) : NULL;
+    struct draws_view view = {.positions = ARRAY_VIEW_INIT};
+    struct handle_object *handle = NULL;
+    if (take_draws(&view, draws, numbers.count))
+        handle = dataset_handle((struct dataset_object *)object);
+    PyObject *batch = handle ? batch_gather(handle, numbers.data, numbers.count, parser, mode,
+                                            threads, draws == Py_None ? NULL : &view.draws)
+                             : NULL;
     handle_release(handle);
     array_release(&numbers);
+    array_release(&view.positions);
     return batch;
 }
 

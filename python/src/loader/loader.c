@@ -30,19 +30,19 @@ static void unlock(struct loader_object *self) {
 /* The object owns all that the loader borrows. After an error, its deallocation releases whatever
  * was set. */
 static PyObject *loader_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
-    static char *names[] = {
-        "handle", "order",         "batch_size", "rank",   "world_size",  "last",   "threads",
-        "ahead",  "on_bad_record", "readahead",  "parser", "epoch_limit", "memory", NULL};
+    static char *names[] = {"handle", "order",       "batch_size", "rank",          "world_size",
+                            "last",   "threads",     "ahead",      "on_bad_record", "readahead",
+                            "parser", "epoch_limit", "draw_seed",  "memory",        NULL};
     PyObject *handle, *order, *memory = NULL;
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     int last = 0, on_bad_record = 0, readahead = 0;
     if (!PyArg_ParseTupleAndKeywords(
-            arguments, keywords, "O!O!O&O&O&iO&O&iiO&O&|O&:Loader", names, handle_type, &handle,
+            arguments, keywords, "O!O!O&O&O&iO&O&iiO&O&O&|O&:Loader", names, handle_type, &handle,
             order_type, &order, take_uint64, &options.batch_size, take_unsigned, &options.rank,
             take_unsigned, &options.world_size, &last, take_unsigned, &options.thread_count,
             take_unsigned, &options.batches_ahead, &on_bad_record, &readahead, take_parser,
-            &options.parser, take_uint64, &options.batches_ahead_epoch_limit, take_block_pool,
-            &memory))
+            &options.parser, take_uint64, &options.batches_ahead_epoch_limit, take_uint64,
+            &options.draw_seed, take_block_pool, &memory))
         return NULL;
     if (memory) options.allocator = block_pool_allocator(memory);
     options.last = (recmap_last)last;

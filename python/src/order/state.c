@@ -6,16 +6,20 @@
 #include "base/module.h"
 #include "base/text.h"
 
-/* state_create(fingerprint, records, positions, epoch, position, order) -> JSON */
+/* state_create(fingerprint, records, positions, epoch, position, order, seed of draws or None) ->
+ * JSON */
 PyObject *state_create(PyObject *module, PyObject *arguments) {
     (void)module;
     recmap_state_info info = {.format_version = RECMAP_STATE_FORMAT_VERSION};
     const char *fingerprint;
     Py_ssize_t size;
-    if (!PyArg_ParseTuple(arguments, "y#O&O&O&O&s:state_create", &fingerprint, &size, take_uint64,
+    PyObject *seed;
+    if (!PyArg_ParseTuple(arguments, "y#O&O&O&O&sO:state_create", &fingerprint, &size, take_uint64,
                           &info.record_count, take_uint64, &info.position_count, take_uint64,
-                          &info.epoch, take_uint64, &info.position, &info.order))
+                          &info.epoch, take_uint64, &info.position, &info.order, &seed))
         return NULL;
+    info.has_draws = seed != Py_None;
+    if (info.has_draws && !take_uint64(seed, &info.draw_seed)) return NULL;
     if ((size_t)size != sizeof info.fingerprint.bytes)
         return PyErr_Format(PyExc_ValueError, "a fingerprint has 16 bytes, not %zd", size);
     memcpy(info.fingerprint.bytes, fingerprint, (size_t)size);

@@ -25,6 +25,9 @@ enum stream_kind {
     STREAM_PACKED_GROUPS = 12,
     STREAM_PACKED_ROWS = 13, /* and the group */
     STREAM_WINDOWS = 14,
+    STREAM_DRAWS = 15, /* of a picture, and the name of the draw */
+    STREAM_DRAWS_AT_POSITION = 16,
+    STREAM_ROW_SEEDS = 17, /* and the name of the draw */
 };
 
 static inline uint64_t stream_of(enum stream_kind kind, uint64_t index) {

@@ -7,6 +7,7 @@
 #include "base/core/bytes.h"
 #include "base/core/error.h"
 #include "parse/columns/columns.h"
+#include "parse/image/draw.h"
 
 enum { BYTES_KEPT_MAX = 32 << 20 };
 
@@ -26,6 +27,7 @@ static void clear(recmap_batch *batch, size_t kept_max) {
     record_memory_clear(&batch->bytes, kept_max);
     batch->count = batch->pin_count = 0;
     batch->is_parsed = batch->has_rows = false;
+    batch->place.is_set = false;
     if (batch->columns) columns_clear_allocated(batch->columns);
 }
 
@@ -57,6 +59,7 @@ void recmap_batch_destroy(recmap_batch *batch) {
     for (size_t i = 0; i < batch->part_count; i++) recmap_batch_destroy(batch->parts[i]);
     free(batch->parts);
     free(batch->part_columns);
+    free(batch->positions);
     free(batch->memory);
     free(batch);
 }
@@ -75,6 +78,48 @@ size_t recmap_batch_count(const recmap_batch *batch) {
 
 recmap_columns *recmap_batch_columns(const recmap_batch *batch) {
     return batch->is_parsed ? batch->columns : NULL;
+}
+
+void recmap_batch_set_draws(recmap_batch *batch, const recmap_draws *draws) {
+    batch->draws = (struct columns_draws){.is_set = draws};
+    if (!draws) return;
+    batch->draws.seed = draws->seed;
+    batch->draws.epoch = draws->epoch;
+    batch->draws.positions = draws->positions;
+}
+
+bool batch_set_place(recmap_batch *batch, const struct batch_place *place, uint64_t first,
+                     size_t count, uint64_t epoch_count) {
+    if (!array_reserve(&batch->positions, &batch->positions_capacity, count,
+                       sizeof *batch->positions))
+        return false;
+    for (size_t i = 0; i < count; i++) batch->positions[i] = (first + i) % epoch_count;
+    batch->place = *place;
+    batch->place.is_set = false;
+    recmap_draws draws = {place->seed, place->epoch, place->repeats ? batch->positions : NULL};
+    recmap_batch_set_draws(batch, &draws);
+    return true;
+}
+
+const uint64_t *recmap_batch_positions(const recmap_batch *batch) {
+    return batch->place.is_set ? batch->positions : NULL;
+}
+
+uint64_t recmap_batch_epoch(const recmap_batch *batch) {
+    return batch->place.is_set ? batch->place.epoch : 0;
+}
+
+recmap_status recmap_batch_seeds(uint64_t *seeds, const recmap_batch *batch, const char *name,
+                                 recmap_error *error) {
+    const struct batch_place *place = &batch->place;
+    if (!place->is_set)
+        return fail(error, RECMAP_INVALID, "the batch is not of a loader, or it holds rows");
+    for (size_t i = 0; i < batch->count; i++) {
+        recmap_image_draw draw = {place->seed, place->epoch, batch->records[i].number,
+                                  place->repeats ? batch->positions[i] : RECMAP_NO_RECORD};
+        seeds[i] = draw_seed(&draw, name);
+    }
+    return RECMAP_OK;
 }
 
 void batch_set_allocator(recmap_batch *batch, const recmap_allocator *allocator) {

@@ -9,6 +9,7 @@
 #include "base/core/interrupt.h"
 #include "dataset/batch/record_memory.h"
 #include "dataset/open/shard_cache.h"
+#include "parse/columns/draws.h"
 
 struct overlap;
 
@@ -27,6 +28,14 @@ struct batch_read {
     uint32_t size;
     uint32_t needed;      /* bytes that must arrive; the file may end before `size` */
     size_t memory_offset; /* in the batch's memory */
+};
+
+/* Where a loader took a batch from. */
+struct batch_place {
+    bool is_set;  /* the batch is filled */
+    bool repeats; /* the order may hold a record twice in an epoch, so that positions count */
+    uint64_t seed;
+    uint64_t epoch;
 };
 
 struct recmap_batch {
@@ -66,8 +75,12 @@ struct recmap_batch {
     struct interrupt interrupt;
     const recmap_allocator *allocator; /* of the columns that are filled next; NULL: none */
     const struct overlap *fetched; /* of a part: what was requested for the whole batch; or NULL */
-    unsigned thread_count;         /* see recmap_batch_set_threads */
-    recmap_batch **parts;          /* one per thread; empty except while threads fill this batch */
+    struct columns_draws draws;    /* see recmap_batch_set_draws */
+    struct batch_place place;
+    uint64_t *positions; /* of the records in the epoch, if the place is set */
+    size_t positions_capacity;
+    unsigned thread_count; /* see recmap_batch_set_threads */
+    recmap_batch **parts;  /* one per thread; empty except while threads fill this batch */
     size_t part_count;
     size_t part_capacity;
     recmap_columns **part_columns; /* scratch: the columns of the parts */
@@ -77,6 +90,13 @@ struct recmap_batch {
 /* Sets where the columns that are filled next get memory that exports show. NULL, or an allocator
  * without functions: from the C library. */
 void batch_set_allocator(recmap_batch *batch, const recmap_allocator *allocator);
+
+/* Sets the place, the positions of `count` records, [first, first + count) of an epoch that has
+ * `epoch_count`, wrapping at its end, and the draws of the same. Filling the batch unsets
+ * `place.is_set`, so the loader sets that once the batch is filled. Returns false without memory.
+ */
+bool batch_set_place(recmap_batch *batch, const struct batch_place *place, uint64_t first,
+                     size_t count, uint64_t epoch_count);
 
 /* Reserves memory for `count` records and for gathering them. Returns false without memory. */
 bool batch_reserve(recmap_batch *batch, size_t count);

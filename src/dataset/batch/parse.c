@@ -27,10 +27,12 @@ recmap_status dataset_parse_batch(recmap_batch *batch, recmap_dataset *dataset,
     if (status == RECMAP_OK) {
         columns_set_interrupt(batch->columns, &batch->interrupt);
         columns_set_allocator(batch->columns, batch->allocator);
+        columns_set_draws(batch->columns, &batch->draws);
         status =
             recmap_parser_parse(batch->columns, parser, batch->records, batch->count, mode, error);
         columns_set_interrupt(batch->columns, NULL);
         columns_set_allocator(batch->columns, NULL);
+        columns_set_draws(batch->columns, NULL);
         if (status == RECMAP_CORRUPT || status == RECMAP_FEATURE)
             dataset_place_error(dataset, error);
     }
@@ -45,6 +47,7 @@ recmap_status recmap_dataset_parse(recmap_batch *batch, recmap_dataset *dataset,
         .numbers = numbers, .count = count, .parser = parser, .mode = mode};
     bool is_done;
     RETURN_IF_FAILED(columns_check_records(parser, error));
+    RETURN_IF_FAILED(columns_check_draws(parser, batch->draws.is_set, error));
     recmap_status status = parallel_fill(&is_done, batch, dataset, &request, error);
     if (is_done || status != RECMAP_OK) return status;
     status = dataset_gather_here(batch, dataset, numbers, count, error);

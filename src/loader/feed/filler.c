@@ -8,9 +8,11 @@
 #include "base/core/bytes.h"
 #include "base/core/error.h"
 #include "base/os/process.h"
+#include "dataset/batch/batch.h"
 #include "dataset/batch/parse.h"
 #include "dataset/batch/probe.h"
 #include "loader/feed/rows_filler.h"
+#include "order/kinds/order.h"
 
 /* After this many bad records in a row the data is unusable, so no further substitute is tried. */
 enum { SUBSTITUTE_TRIES = 65536 };
@@ -42,14 +44,33 @@ static bool gives_rows(const recmap_deal *deal) {
     return recmap_order_row_width(deal->order) > 0;
 }
 
+/* Tells the batch the epoch and the positions of its records. */
+static bool set_place(recmap_batch *batch, const struct filler *filler, const recmap_deal *deal,
+                      uint64_t first, size_t count) {
+    const struct batch_place place = {false, deal->order->repeats, filler->draw_seed, deal->epoch};
+    return batch_set_place(batch, &place, first, count, recmap_order_count(deal->order));
+}
+
+static recmap_status set_step_place(struct filled_batch *result, const struct filler *filler,
+                                    const struct epoch_step *step, recmap_error *error) {
+    recmap_share share;
+    if (gives_rows(&step->deal)) return RECMAP_OK;
+    RETURN_IF_FAILED(recmap_deal_share(&share, &step->deal, step->step, filler->rank, error));
+    if (share.count > SIZE_MAX ||
+        !set_place(result->batch, filler, &step->deal, share.first, (size_t)share.count))
+        return fail_memory(error);
+    return RECMAP_OK;
+}
+
 /* Finds out if this record is bad: it is damaged, or it cannot be parsed. Other failures are
  * returned. A row, given by its position, is bad if a record of it is. */
 static recmap_status probe(bool *is_bad, struct filler *filler, const recmap_deal *deal,
-                           uint64_t number, recmap_error *error) {
+                           uint64_t position, uint64_t number, recmap_error *error) {
     if (gives_rows(deal)) return rows_probe(is_bad, filler, deal, number, error);
     recmap_status status = dataset_probe(is_bad, filler->dataset, number, error);
     if (status != RECMAP_OK || *is_bad || !filler->parser) return status;
     if (!filler->single) RETURN_IF_FAILED(recmap_batch_create(&filler->single, error));
+    if (!set_place(filler->single, filler, deal, position, 1)) return fail_memory(error);
     status = recmap_dataset_parse(filler->single, filler->dataset, filler->parser, &number, 1,
                                   RECMAP_PARSE_RAISE, error);
     if (status != RECMAP_CORRUPT && status != RECMAP_FEATURE) return status;
@@ -70,7 +91,7 @@ static recmap_status find_substitute(uint64_t *number, bool *is_found, struct fi
         if (!gives_rows(deal))
             RETURN_IF_FAILED(
                 recmap_order_at(&candidate, deal->order, deal->epoch, &next, 1, error));
-        RETURN_IF_FAILED(probe(&is_bad, filler, deal, candidate, error));
+        RETURN_IF_FAILED(probe(&is_bad, filler, deal, position, candidate, error));
         if (is_bad) continue;
         *number = candidate;
         *is_found = true;
@@ -86,7 +107,7 @@ static recmap_status check_record(bool *keep, struct filled_batch *result, struc
                                   recmap_error *error) {
     recmap_error found;
     bool is_bad, is_replaced = false;
-    recmap_status status = probe(&is_bad, filler, deal, *number, &found);
+    recmap_status status = probe(&is_bad, filler, deal, position, *number, &found);
     *keep = true;
     if (status != RECMAP_OK && error) *error = found;
     if (status != RECMAP_OK || !is_bad) return status;
@@ -134,7 +155,9 @@ static recmap_status gather_good(struct filled_batch *result, struct filler *fil
         bool keep;
         uint64_t number = filler->numbers[i];
         RETURN_IF_FAILED(check_record(&keep, result, filler, deal, position, &number, error));
-        if (keep) filler->numbers[good++] = number;
+        if (!keep) continue;
+        if (!gives_rows(deal)) result->batch->positions[good] = position;
+        filler->numbers[good++] = number;
     }
     return gather_and_parse(result, filler, deal, good, error);
 }
@@ -192,7 +215,9 @@ recmap_status filler_fill(struct filled_batch *result, struct filler *filler,
                           const struct epoch_step *step, recmap_error *error) {
     bool was_read = result->is_started && direct_reader_finish(filler->reader, result->batch);
     result->is_started = false;
+    RETURN_IF_FAILED(set_step_place(result, filler, step, error));
     RETURN_IF_FAILED(fill(result, filler, step, was_read, error));
+    result->batch->place.is_set = !gives_rows(&step->deal);
     RETURN_IF_FAILED(epoch_step_state(&result->epoch, &result->position, step, error));
     result->byte_count = sum_sizes(result->batch);
     return RECMAP_OK;

@@ -29,6 +29,7 @@ struct filler {
     recmap_dataset *dataset;
     uint32_t rank; /* whose share of each step is read */
     recmap_on_bad_record policy;
+    uint64_t draw_seed;           /* of random images */
     const recmap_parser *parser;  /* NULL: records are not parsed */
     struct direct_reader *reader; /* NULL: batches are gathered */
     recmap_batch *single;         /* for checking one record; created on first use */

@@ -6,6 +6,7 @@
 #include "dataset/open/concat.h"
 #include "loader/feed/loader.h"
 #include "loader/state/state.h"
+#include "parse/columns/columns.h"
 
 static bool is_old(const recmap_loader *loader, uint64_t epoch) {
     return loader->old.order && epoch <= loader->old.last_epoch;
@@ -33,6 +34,12 @@ recmap_status recmap_loader_steps_left(uint64_t *step_count, const recmap_loader
     return RECMAP_OK;
 }
 
+/* Returns true if batches have random images, so that their seed is part of the run. */
+static bool has_draws(const recmap_loader *loader) {
+    const recmap_parser *parser = loader->options.parser;
+    return parser && columns_check_draws(parser, false, NULL) != RECMAP_OK;
+}
+
 static recmap_state_info info_of_old(const recmap_loader *loader, const struct old_records *old) {
     return (recmap_state_info){
         .format_version = RECMAP_STATE_FORMAT_VERSION,
@@ -42,6 +49,8 @@ static recmap_state_info info_of_old(const recmap_loader *loader, const struct o
         .epoch = loader->epoch,
         .position = loader->position,
         .order = old->order_text.data,
+        .has_draws = has_draws(loader),
+        .draw_seed = has_draws(loader) ? loader->options.draw_seed : 0,
     };
 }
 
@@ -55,6 +64,8 @@ static recmap_state_info info_here(const recmap_loader *loader) {
         .epoch = loader->epoch,
         .position = loader->position,
         .order = loader->order_text.data,
+        .has_draws = has_draws(loader),
+        .draw_seed = has_draws(loader) ? loader->options.draw_seed : 0,
     };
 }
 

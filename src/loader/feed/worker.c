@@ -108,6 +108,7 @@ static recmap_status fill(struct job *job, recmap_loader *loader, struct filler 
     uint64_t started_ns = clock_ns();
     recmap_status status = filler_fill(&job->result, filler, &job->step, &job->error);
     job->result.fill_ns = clock_ns() - started_ns;
+    recmap_batch_set_draws(job->result.batch, NULL);
     /* The caller may keep the batch after the loader is destroyed. */
     recmap_batch_set_interrupt(job->result.batch, NULL, NULL);
     batch_set_allocator(job->result.batch, NULL);
@@ -254,6 +255,7 @@ void *loader_work(void *context) {
     struct filler filler = {.dataset = loader->dataset,
                             .rank = loader->options.rank,
                             .policy = loader->options.on_bad_record,
+                            .draw_seed = loader->options.draw_seed,
                             .parser = loader->options.parser};
     struct readahead_room room = {.numbers = NULL};
     struct job_queue queue;

@@ -75,6 +75,9 @@ recmap_status rows_check(const recmap_dataset *dataset, const recmap_order *orde
     }
     for (size_t i = 0; i < parser->column_count; i++) {
         const struct column_plan *column = &parser->columns[i];
+        if (column->feature.kind == RECMAP_FEATURE_IMAGE)
+            return fail(error, RECMAP_INVALID, "feature '%.200s': rows have no images yet",
+                        column->feature.name);
         if (column->feature.kind != RECMAP_FEATURE_SLICED) {
             RETURN_IF_FAILED(check_other(order, &column->feature, error));
             continue;

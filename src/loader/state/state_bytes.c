@@ -25,6 +25,9 @@ recmap_status state_checksum(uint64_t *checksum, const recmap_state_info *info,
     message.order = (char *)info->order;
     message.epoch = info->epoch;
     message.position = info->position;
+    Recmap__Draws draws = RECMAP__DRAWS__INIT;
+    draws.seed = info->draw_seed;
+    if (info->has_draws) message.draws = &draws;
     size_t size;
     uint8_t *bytes = proto_pack(&size, &message.base, 0);
     if (!bytes) return fail_memory(error);

@@ -210,6 +210,19 @@ static const char *advice_for(const recmap_state_info *theirs, const recmap_stat
     return "open the data set and make the order with which the state was saved";
 }
 
+static bool differ_in_draws(const recmap_state_info *theirs, const recmap_state_info *ours) {
+    return theirs->has_draws && ours->has_draws && theirs->draw_seed != ours->draw_seed;
+}
+
+static recmap_status fail_draws(const recmap_state_info *theirs, const recmap_state_info *ours,
+                                recmap_error *error) {
+    fail(error, RECMAP_MISMATCH,
+         "another seed of random images: the state has %" PRIu64 ", the loader %" PRIu64,
+         theirs->draw_seed, ours->draw_seed);
+    fail_advise(error, "create the loader with seed=%" PRIu64, theirs->draw_seed);
+    return RECMAP_MISMATCH;
+}
+
 static recmap_status check(const recmap_state_info *info, const recmap_state_info *expected,
                            bool has_grown, recmap_error *error) {
     struct difference_list list = {.size = 0};
@@ -218,6 +231,7 @@ static recmap_status check(const recmap_state_info *info, const recmap_state_inf
     if (!list.size && info->position_count != expected->position_count)
         add(&list, "another number of positions: the state has %" PRIu64 ", the loader %" PRIu64,
             info->position_count, expected->position_count);
+    if (!list.size && differ_in_draws(info, expected)) return fail_draws(info, expected, error);
     if (!list.size) return RECMAP_OK;
     fail(error, RECMAP_MISMATCH, "%s", list.text);
     fail_advise(error, "%s", advice_for(info, expected, has_grown));

@@ -39,6 +39,13 @@ static void write_members(struct json_writer *json, const recmap_state_info *inf
     json_uint64(json, info->epoch);
     json_key(json, "position");
     json_uint64(json, info->position);
+    if (info->has_draws) {
+        json_key(json, "draws");
+        json_open(json, '{');
+        json_key(json, "seed");
+        json_uint64(json, info->draw_seed);
+        json_close(json, '}');
+    }
     json_key(json, "checksum");
     json_hex(json, digits, sizeof digits);
 }
@@ -54,12 +61,24 @@ recmap_status recmap_state_to_json(recmap_text *text, const recmap_state *state,
     return json_end(&json, error);
 }
 
-/* The members, in the order in which they are written. */
-enum { VERSION, FINGERPRINT, RECORDS, POSITIONS, ORDER, EPOCH, POSITION, CHECKSUM, MEMBER_COUNT };
+/* The members, in the order in which they are written, but for DRAWS, which a state may lack. */
+enum {
+    VERSION,
+    FINGERPRINT,
+    RECORDS,
+    POSITIONS,
+    ORDER,
+    EPOCH,
+    POSITION,
+    CHECKSUM,
+    REQUIRED_COUNT,
+    DRAWS = REQUIRED_COUNT,
+    MEMBER_COUNT
+};
 
 static const char *const names[MEMBER_COUNT] = {
-    "format_version", "fingerprint", "record_count", "position_count",
-    "order",          "epoch",       "position",     "checksum",
+    "format_version", "fingerprint", "record_count", "position_count", "order",
+    "epoch",          "position",    "checksum",     "draws",
 };
 
 /* The members read so far. */
@@ -88,8 +107,17 @@ static bool read_hex(uint8_t *bytes, size_t size, struct json_reader *reader) {
     return true;
 }
 
+/* {"seed": 7} */
+static bool read_draws(uint64_t *seed, struct json_reader *reader) {
+    char name[8];
+    return json_take(reader, '{') && json_read_text(reader, name, sizeof name) &&
+           !strcmp(name, "seed") && json_take(reader, ':') && json_read_uint64(reader, seed) &&
+           json_take(reader, '}');
+}
+
 static bool read_value(struct reading *reading, int member) {
     switch (member) {
+    case DRAWS: return read_draws(&reading->numbers[DRAWS], &reading->reader);
     case FINGERPRINT:
         return read_hex(reading->fingerprint, sizeof reading->fingerprint, &reading->reader);
     case CHECKSUM: return read_hex(reading->checksum, sizeof reading->checksum, &reading->reader);
@@ -138,7 +166,7 @@ static recmap_status check_members(struct reading *reading, recmap_error *error)
     if (!reading->is_there[VERSION]) return state_fail(error, "it has no format_version");
     if (reading->numbers[VERSION] > RECMAP_STATE_FORMAT_VERSION)
         return state_fail_newer(error, reading->numbers[VERSION]);
-    for (int i = 0; !reading->bad && i < MEMBER_COUNT; i++)
+    for (int i = 0; !reading->bad && i < REQUIRED_COUNT; i++)
         if (!reading->is_there[i]) reading->bad = names[i];
     snprintf(reason, sizeof reason, "%s is missing or no such value",
              reading->bad ? reading->bad : "");
@@ -155,6 +183,8 @@ static recmap_status create_from(recmap_state **state, const struct reading *rea
         .epoch = reading->numbers[EPOCH],
         .position = reading->numbers[POSITION],
         .order = reading->order,
+        .has_draws = reading->is_there[DRAWS],
+        .draw_seed = reading->is_there[DRAWS] ? reading->numbers[DRAWS] : 0,
     };
     assert(strlen(info.order) < reading->capacity);
     memcpy(info.fingerprint.bytes, reading->fingerprint, sizeof reading->fingerprint);

@@ -427,6 +427,7 @@ recmap_status recmap_order_blended(recmap_order **order, recmap_order *const *so
     fresh->base.nesting = nesting;
     fresh->options = *options;
     fresh->base.epochs_differ = true;
+    fresh->base.repeats = true;
     recmap_status status = set_parts(fresh, sources, source_count, changes, change_count, error);
     if (status != RECMAP_OK) {
         recmap_order_release(&fresh->base);

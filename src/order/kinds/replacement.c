@@ -78,6 +78,7 @@ recmap_status recmap_order_with_replacement(recmap_order **order, uint64_t n, ui
         order_allocate(sizeof *fresh, &alike_kind, size ? size : n, n, error);
     if (!fresh) return RECMAP_NO_MEMORY;
     fresh->seed = seed;
+    fresh->base.repeats = true;
     *order = &fresh->base;
     return RECMAP_OK;
 }
@@ -89,6 +90,7 @@ recmap_status recmap_order_weighted(recmap_order **order, const double *weights,
         order_allocate(sizeof *fresh, &weighted_kind, size ? size : n, n, error);
     if (!fresh) return RECMAP_NO_MEMORY;
     fresh->seed = seed;
+    fresh->base.repeats = true;
     recmap_status status = alias_init(&fresh->table, weights, n, error);
     if (status != RECMAP_OK) {
         recmap_order_release(&fresh->base);

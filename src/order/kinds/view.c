@@ -215,6 +215,7 @@ static struct view_order *make_view(const struct order_kind *kind, recmap_order 
     fresh->base.rows = base->rows;
     fresh->base.batch_count = base->batch_count;
     fresh->base.epochs_differ = base->epochs_differ;
+    fresh->base.repeats = base->repeats;
     fresh->base.nesting = nesting;
     fresh->source = recmap_order_retain(base);
     fresh->size = size;
@@ -270,6 +271,8 @@ static recmap_status make_list(recmap_order **order, recmap_order *base,
     }
     fresh->numbers = numbers;
     fresh->is_ascending = is_ascending;
+    /* Without looking further: a list in another order may be one without repetitions too. */
+    if (!is_ascending) fresh->base.repeats = true;
     recmap_status status = digest_words(fresh->digest, numbers, count, error);
     if (status == RECMAP_OK) *order = &fresh->base;
     else recmap_order_release(&fresh->base);

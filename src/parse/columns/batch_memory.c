@@ -14,11 +14,13 @@ struct batch_memory *batch_memory_create(void) {
     return memory;
 }
 
-static const struct slot *slot_of(const recmap_parser *parser, size_t sink_index) {
+const struct slot *batch_memory_slot(const recmap_parser *parser, size_t sink_index) {
     if (sink_index < parser->features.count) return &parser->features.slots[sink_index];
     sink_index -= parser->features.count;
     if (sink_index < parser->lists.count) return &parser->lists.slots[sink_index];
-    return &parser->slices[sink_index - parser->lists.count].slot;
+    sink_index -= parser->lists.count;
+    if (sink_index < parser->slice_count) return &parser->slices[sink_index].slot;
+    return &parser->images[sink_index - parser->slice_count].slot;
 }
 
 static void free_buffers(struct batch_memory *memory) {
@@ -55,7 +57,7 @@ static bool is_numbers(const struct column_plan *column, size_t part) {
 static void use_allocator(struct batch_memory *memory) {
     for (size_t i = 0; i < memory->sink_count; i++) {
         struct sink *sink = &memory->sinks[i];
-        bool has_views = slot_of(memory->parser, i)->element == RECMAP_ELEMENT_BYTES;
+        bool has_views = batch_memory_slot(memory->parser, i)->element == RECMAP_ELEMENT_BYTES;
         sink->values.allocator = has_views ? NULL : &memory->allocator;
         sink->rows.allocator = sink->steps.allocator = &memory->allocator;
     }
@@ -86,7 +88,8 @@ static bool change_parser(struct batch_memory *memory, recmap_parser *parser,
     free_buffers(memory);
     recmap_parser_release(memory->parser);
     memory->parser = NULL;
-    size_t sink_count = parser->features.count + parser->lists.count + parser->slice_count;
+    size_t sink_count = parser->features.count + parser->lists.count + parser->slice_count +
+                        parser->image_count;
     size_t part_count = parser->column_count * parser->part_stride;
     memory->sinks = calloc(sink_count + 1, sizeof *memory->sinks);
     memory->list_entries = calloc(parser->lists.count + 1, sizeof *memory->list_entries);
@@ -118,7 +121,8 @@ static bool uses(const struct batch_memory *memory, const recmap_parser *parser,
 
 static bool init_sinks(struct batch_memory *memory, size_t row_count) {
     for (size_t i = 0; i < memory->sink_count; i++)
-        if (!sink_init(&memory->sinks[i], slot_of(memory->parser, i), row_count)) return false;
+        if (!sink_init(&memory->sinks[i], batch_memory_slot(memory->parser, i), row_count))
+            return false;
     return true;
 }
 
@@ -184,6 +188,8 @@ struct sink *batch_memory_slice(struct batch_memory *memory, size_t slice_index)
 struct sink *batch_memory_values(struct batch_memory *memory, const struct column_plan *column) {
     if (column->feature.kind == RECMAP_FEATURE_SLICED)
         return batch_memory_slice(memory, column->values_slot);
+    if (column->feature.kind == RECMAP_FEATURE_IMAGE)
+        return batch_memory_slice(memory, memory->parser->slice_count + column->values_slot);
     return batch_memory_sink(memory, column->is_list, column->values_slot);
 }
 

@@ -28,7 +28,8 @@ struct batch_memory {
     atomic_uint holders; /* the pool, and all users together as one */
     recmap_parser *parser;
     recmap_allocator allocator; /* of what exports show; {NULL}: the C library's */
-    struct sink *sinks; /* one per slot of features, then per slot of lists, then per slice */
+    struct sink *sinks; /* one per slot of features, then per slot of lists, then per slice, then
+                           per image */
     size_t sink_count;
     struct wire *list_entries; /* scratch space of read_lists */
     bool *is_set; /* scratch space of custom_row_read: whether a slot's values were set */
@@ -72,6 +73,9 @@ void batch_memory_release_hold(struct batch_memory *memory);
 
 /* Returns a part of a column. The offsets of nested level N are part BATCH_PART_LEVELS + N. */
 struct buffer *batch_memory_part(struct batch_memory *memory, size_t column_index, size_t part);
+
+/* The slot of a sink. */
+const struct slot *batch_memory_slot(const recmap_parser *parser, size_t sink_index);
 
 /* Returns the sink of a slot of features, or of feature lists if `is_list` is set. */
 struct sink *batch_memory_sink(struct batch_memory *memory, bool is_list, size_t slot_index);

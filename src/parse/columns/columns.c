@@ -19,6 +19,7 @@ void recmap_columns_destroy(recmap_columns *columns) {
         if (columns->pool[i]) batch_memory_release_hold(columns->pool[i]);
     read_scratch_destroy(columns->scratch);
     recmap_parser_release(columns->scratch_parser);
+    image_scratch_deinit(&columns->image_scratch);
     free(columns);
 }
 
@@ -28,6 +29,10 @@ void columns_set_interrupt(recmap_columns *columns, struct interrupt *interrupt)
 
 void columns_set_allocator(recmap_columns *columns, const recmap_allocator *allocator) {
     columns->allocator = allocator;
+}
+
+void columns_set_draws(recmap_columns *columns, const struct columns_draws *draws) {
+    columns->draws = draws ? *draws : (struct columns_draws){.is_set = false};
 }
 
 void columns_set_lost(recmap_columns *columns, const struct lost_row *lost, size_t count) {

@@ -4,6 +4,7 @@
 
 #include "base/core/interrupt.h"
 #include "parse/columns/batch_memory.h"
+#include "parse/columns/draws.h"
 #include "parse/decode/read_record.h"
 
 /* How many batches are kept for reuse while exports still refer to them: as many as a pipeline
@@ -27,6 +28,8 @@ struct recmap_columns {
     const recmap_allocator *allocator; /* of the current parse, or NULL */
     const struct lost_row *lost;       /* of the current parse, ascending */
     size_t lost_count;
+    struct columns_draws draws; /* of the current parse */
+    struct image_scratch image_scratch;
 };
 
 /* Sets what the next parse checks to know whether to stop. NULL: nothing. */
@@ -34,6 +37,12 @@ void columns_set_interrupt(recmap_columns *columns, struct interrupt *interrupt)
 
 /* Sets where the next parse gets memory that exports show. NULL: from the C library. */
 void columns_set_allocator(recmap_columns *columns, const recmap_allocator *allocator);
+
+/* Sets the draws of random images of the next parse. NULL: none. */
+void columns_set_draws(recmap_columns *columns, const struct columns_draws *draws);
+
+/* Returns INVALID if the parser has random images and there are no draws. */
+recmap_status columns_check_draws(const recmap_parser *parser, bool has_draws, recmap_error *error);
 
 /* Sets the rows that the next parse lists as failures without parsing their records. It must
  * collect failures. */

@@ -29,13 +29,6 @@ static uint64_t count_steps(const struct batch_memory *memory, size_t sink) {
     return memory->sinks[sink].step_count;
 }
 
-static const struct slot *slot_of(const struct batch_memory *memory, size_t sink) {
-    const recmap_parser *parser = memory->parser;
-    size_t feature_count = parser->features.count;
-    return sink < feature_count ? &parser->features.slots[sink]
-                                : &parser->lists.slots[sink - feature_count];
-}
-
 /* Returns true if the values of a row have a fixed place in the sink. */
 static bool is_fixed(const struct slot *slot) {
     return slot->count > 0 && !slot->is_list;
@@ -64,6 +57,7 @@ static bool copy_offsets(const struct buffer *buffer, const struct buffer *part,
  * the last one of a part, however, belong to another thread, which may have written them
  * already. */
 static size_t count_tail_rows(const struct slot *slot, size_t row_count) {
+    if (slot->is_exact) return 0;
     size_t row_size = (size_t)slot->count * recmap_element_size(slot->element);
     size_t tail = (BUFFER_SLACK + row_size - 1) / row_size;
     return tail < row_count ? tail : row_count;
@@ -75,7 +69,7 @@ static size_t aim_sinks(const struct columns_merge *merge, struct batch_memory *
                         size_t first_row, size_t row) {
     size_t end = part->row_count;
     for (size_t i = 0; i < part->sink_count; i++) {
-        const struct slot *slot = slot_of(part, i);
+        const struct slot *slot = batch_memory_slot(part->parser, i);
         if (!is_fixed(slot)) continue;
         size_t size = (size_t)slot->count * recmap_element_size(slot->element);
         size_t tail = part->row_count - count_tail_rows(slot, part->row_count);
@@ -128,7 +122,7 @@ recmap_status columns_merge_read(const struct columns_merge *merge, size_t part,
 
 static bool reserve_sink(uint64_t *copied_size, const struct columns_merge *merge, size_t index) {
     struct sink *whole = &merge->whole->batch->sinks[index];
-    const struct slot *slot = slot_of(merge->whole->batch, index);
+    const struct slot *slot = batch_memory_slot(merge->whole->batch->parser, index);
     size_t size = recmap_element_size(slot->element);
     whole->value_count = sum_before(merge, merge->part_count, index, count_values);
     whole->step_count = sum_before(merge, merge->part_count, index, count_steps);
@@ -163,7 +157,7 @@ static bool copy_sink(const struct columns_merge *merge, size_t part_index, size
     const struct batch_memory *part = merge->parts[part_index]->batch;
     const struct sink *sink = &part->sinks[index];
     struct sink *whole = &merge->whole->batch->sinks[index];
-    const struct slot *slot = slot_of(part, index);
+    const struct slot *slot = batch_memory_slot(part->parser, index);
     size_t size = recmap_element_size(slot->element);
     uint64_t first_row = sum_before(merge, part_index, index, count_rows);
     if (is_fixed(slot)) {

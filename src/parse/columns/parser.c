@@ -6,6 +6,7 @@
 #include "parse/columns/assemble.h"
 #include "parse/columns/columns.h"
 #include "parse/columns/custom_row.h"
+#include "parse/columns/image_column.h"
 #include "parse/columns/row_checks.h"
 #include "parse/decode/read_lists.h"
 #include "parse/decode/read_paths.h"
@@ -127,6 +128,7 @@ static const char *advice_for(const struct read_fault *fault) {
 static recmap_status raise(recmap_error *error, const recmap_record *record,
                            const struct read_fault *fault) {
     if (fault->status == RECMAP_NO_MEMORY) return fail_memory(error);
+    if (fault->status == RECMAP_CANCELLED) return interrupt_fail(error);
     fail(error, fault->status, "%s", fault->message);
     fail_at(error, NULL, record->number,
             fault->offset == SIZE_MAX ? RECMAP_NO_OFFSET : fault->offset);
@@ -143,6 +145,7 @@ static bool collect(struct batch_memory *memory, const recmap_record *record, si
                                     .status = fault->status};
     if (!batch_memory_add_failure(memory, &failure, fault->message)) return false;
     read_nothing(memory->sinks, memory->parser, row);
+    image_columns_nothing(memory, row);
     return row_checks_nothing(memory, row);
 }
 
@@ -159,11 +162,12 @@ static bool read_row(recmap_columns *columns, const recmap_record *record, size_
     if (!read_record(memory->sinks, columns->scratch, parser, record->data, record->size, row,
                      fault))
         return false;
-    if (!parser->is_sequence && !parser->needs_checks) return true;
+    if (!parser->is_sequence && !parser->needs_checks && !parser->image_count) return true;
     struct sink *lists = memory->sinks + parser->features.count;
     if ((!parser->is_sequence ||
          read_lists(lists, memory->list_entries, parser, record->data, record->size, row, fault)) &&
-        (!parser->needs_checks || row_checks(memory, row, fault)))
+        (!parser->needs_checks || row_checks(memory, row, fault)) &&
+        (!parser->image_count || image_columns_read(columns, record, row, fault)))
         return true;
     if (fault->slot != SIZE_MAX)
         fault->offset = read_entry_offset(parser, fault->slot, record->data, record->size);
@@ -199,7 +203,8 @@ recmap_status columns_read_rows(recmap_columns *columns, const recmap_record *re
         if (status != RECMAP_OK) return status;
         bool is_lost = columns->lost_count && take_lost(&fault, columns, &next_lost, row);
         if (!is_lost && read_row(columns, &records[row], row, &fault)) continue;
-        if (mode != RECMAP_PARSE_COLLECT || fault.status == RECMAP_NO_MEMORY)
+        if (mode != RECMAP_PARSE_COLLECT || fault.status == RECMAP_NO_MEMORY ||
+            fault.status == RECMAP_CANCELLED)
             return raise(error, &records[row], &fault);
         if (!collect(columns->batch, &records[row], row, &fault)) return fail_memory(error);
     }
@@ -218,6 +223,7 @@ static recmap_status parse(recmap_columns *columns, const recmap_parser *parser,
                            const recmap_record *records, size_t record_count,
                            recmap_parse_mode mode, recmap_error *error) {
     RETURN_IF_FAILED(columns_check_records(parser, error));
+    RETURN_IF_FAILED(columns_check_draws(parser, columns->draws.is_set, error));
     /* Only the reference count of the parser changes, which is not visible to the caller. */
     RETURN_IF_FAILED(columns_begin(columns, (recmap_parser *)parser, record_count, error));
     if (!row_checks_begin(columns->batch)) return fail_memory(error);

@@ -248,6 +248,7 @@ static bool add_sizes(const struct column_source *source, struct arrow_node *nod
  * are and where their offsets come from. */
 static bool make_column(struct column_source *source, struct arrow_node *node) {
     switch (source->plan->feature.kind) {
+    case RECMAP_FEATURE_IMAGE:
     case RECMAP_FEATURE_FIXED_LEN: return make_fixed(source, node);
     case RECMAP_FEATURE_SLICED:
         source->dimensions = source->column->shape + 1;
@@ -275,6 +276,8 @@ static bool make_column(struct column_source *source, struct arrow_node *node) {
 static const struct slot *slot_of(const recmap_parser *parser, const struct column_plan *column) {
     if (column->feature.kind == RECMAP_FEATURE_SLICED)
         return &parser->slices[column->values_slot].slot;
+    if (column->feature.kind == RECMAP_FEATURE_IMAGE)
+        return &parser->images[column->values_slot].slot;
     return &(column->is_list ? &parser->lists : &parser->features)->slots[column->values_slot];
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/core/bytes.h"
+#include "base/core/short_float.h"
 
 /* Values pass through a block on the stack. Source and target may therefore overlap, and a whole
  * block is checked before any of it is written. */
@@ -97,34 +98,6 @@ size_t convert_int64(void *elements, recmap_element element, const int64_t *valu
     return count;
 }
 
-enum { FLOAT_INFINITE = 0x7f800000, HALF_INFINITE = 0x7c00, BFLOAT_INFINITE = 0x7f80 };
-
-/* Rounds the bits of a float to the nearest float16, ties to even. Normal values add half of the
- * last kept bit before shifting. Small ones add a float whose last bit has the value of a float16's
- * last bit, so that the addition itself rounds. Values that are too large become infinite; a NaN
- * stays a (quiet) NaN. */
-static inline uint16_t half_of(uint32_t bits) {
-    uint32_t sign = bits >> 16 & 0x8000, size = bits & 0x7fffffff;
-    uint32_t rounded = (size + 0xfff + (size >> 13 & 1)) - ((127 - 15) << 23);
-    uint32_t normal = rounded >> 13;
-    float small, magic = 0.5f;
-    memcpy(&small, &size, sizeof small);
-    small += magic;
-    uint32_t small_bits;
-    memcpy(&small_bits, &small, sizeof small_bits);
-    uint32_t subnormal = small_bits - 0x3f000000;
-    uint32_t made = size < (113 << 23) ? subnormal : normal;
-    made = size >= 0x477ff000 ? HALF_INFINITE : made;
-    made = size > FLOAT_INFINITE ? 0x7e00 | (size >> 13 & 0x1ff) : made;
-    return (uint16_t)(sign | made);
-}
-
-/* The same for bfloat16, the upper half of a float. */
-static inline uint16_t bfloat_of(uint32_t bits) {
-    uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16, quiet = bits >> 16 | 0x40;
-    return (uint16_t)((bits & 0x7fffffff) > FLOAT_INFINITE ? quiet : rounded);
-}
-
 /* Returns the index of the first finite value that would round to infinity, or `count`. */
 static size_t first_too_large(const uint32_t *bits, uint32_t limit, size_t count) {
     bool is_large = false;
@@ -153,9 +126,9 @@ static size_t convert_short_floats(void *elements, bool is_half, const float *va
         size_t good = first_too_large(bits, is_half ? HALF_LIMIT : BFLOAT_LIMIT, some);
         if (good < some) return i + good;
         if (is_half)
-            for (size_t j = 0; j < some; j++) made[j] = half_of(bits[j]);
+            for (size_t j = 0; j < some; j++) made[j] = float16_of_float(bits[j]);
         else
-            for (size_t j = 0; j < some; j++) made[j] = bfloat_of(bits[j]);
+            for (size_t j = 0; j < some; j++) made[j] = bfloat16_of_float(bits[j]);
         memcpy((uint8_t *)elements + 2 * i, made, 2 * some);
     }
     return count;

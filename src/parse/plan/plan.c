@@ -107,6 +107,73 @@ static recmap_status add_slice(struct column_plan *column, recmap_parser *parser
     return add_added(slice, parser, feature, error);
 }
 
+/* The shape of a row, in the feature's own dimensions. */
+static bool set_image_shape(struct column_plan *column, recmap_parser *parser,
+                            const struct image_plan *plan) {
+    const uint64_t shape[] = {plan->image.height, plan->image.width, plan->channels};
+    column->feature.shape = arena_copy(&parser->memory, shape, sizeof shape);
+    column->feature.dimension_count = 3;
+    column->stride = shape[0] * shape[1] * shape[2];
+    return column->feature.shape;
+}
+
+/* The pixels of a default are made once. */
+static bool make_image_fill(struct image_feature *image, recmap_parser *parser,
+                            const recmap_feature *feature) {
+    uint8_t colour[4];
+    if (!feature->default_count) return true;
+    for (unsigned c = 0; c < image->plan.channels; c++) {
+        size_t i = feature->default_count == 1 ? 0 : c;
+        colour[c] = (uint8_t)feature->defaults[i].as.int64;
+    }
+    size_t count = (size_t)image->plan.image.height * image->plan.image.width;
+    void *pixels = arena_allocate(&parser->memory, count * image->plan.pixel_size);
+    if (pixels) image_plan_fill(pixels, &image->plan, colour, count);
+    image->fill = pixels;
+    return pixels;
+}
+
+/* The slot of the bytes finds the feature in a record as a FIXED_LEN feature's would, and the image
+ * says what becomes of them. */
+static recmap_status add_image(struct column_plan *column, recmap_parser *parser,
+                               recmap_error *error) {
+    static const uint8_t nothing[1];
+    const recmap_feature *feature = &column->feature;
+    struct image_feature *image = &parser->images[parser->image_count++];
+    const recmap_bytes empty = {nothing, 0};
+    struct slot bytes = {.kind = feature->kind,
+                         .name = feature->key,
+                         .name_size = strlen(feature->key),
+                         .list = RECMAP_TYPE_BYTES,
+                         .element = RECMAP_ELEMENT_BYTES,
+                         .count = 1,
+                         .multiple = 1,
+                         .shape = "[]"};
+    recmap_image own = *feature->image;
+    own.element = feature->element;
+    recmap_status status = image_plan_init(&image->plan, &own, error);
+    if (status == RECMAP_INVALID && error) {
+        recmap_error cause = *error;
+        return fail(error, status, "feature '%s': %s", feature->name, cause.message);
+    }
+    if (status != RECMAP_OK) return status;
+    if (!set_image_shape(column, parser, &image->plan) || !make_image_fill(image, parser, feature))
+        return fail_memory(error);
+    if (feature->default_count) bytes.fill = arena_copy(&parser->memory, &empty, sizeof empty);
+    if (feature->default_count && !bytes.fill) return fail_memory(error);
+    image->bytes_slot = add_slot(&parser->features, &bytes);
+    image->slot = (struct slot){.kind = feature->kind,
+                                .name = feature->key,
+                                .name_size = strlen(feature->key),
+                                .element = feature->element,
+                                .count = column->stride,
+                                .multiple = 1,
+                                .is_exact = true};
+    column->feature.image = NULL; /* the plan has a copy of what it needs */
+    column->values_slot = parser->image_count - 1;
+    return RECMAP_OK;
+}
+
 static size_t add_key_slot(recmap_parser *parser, const char *key) {
     struct slot slot = {.name = key,
                         .name_size = strlen(key),
@@ -159,6 +226,8 @@ static recmap_status compile_column(recmap_parser *parser, const recmap_feature 
     column->is_list = is_list;
     column->stride = spec_stride(&column->feature);
     if (feature->kind == RECMAP_FEATURE_SLICED) RETURN_IF_FAILED(add_slice(column, parser, error));
+    else if (feature->kind == RECMAP_FEATURE_IMAGE)
+        RETURN_IF_FAILED(add_image(column, parser, error));
     else RETURN_IF_FAILED(add_values_slot(column, parser, error));
     RETURN_IF_FAILED(add_other_slots(column, parser, error));
     RETURN_IF_FAILED(make_pad(column, parser, error));
@@ -204,7 +273,8 @@ recmap_status plan_compile(recmap_parser *parser, const recmap_feature *features
         return fail(error, RECMAP_INVALID, "the features are NULL");
     parser->columns = calloc(context_count + list_count + 1, sizeof *parser->columns);
     parser->slices = calloc(context_count + list_count + 1, sizeof *parser->slices);
-    if (!parser->columns || !parser->slices ||
+    parser->images = calloc(context_count + 1, sizeof *parser->images);
+    if (!parser->columns || !parser->slices || !parser->images ||
         !make_room(&parser->features, features, context_count) ||
         !make_room(&parser->lists, lists, list_count))
         return fail_memory(error);
@@ -232,6 +302,8 @@ void plan_deinit(recmap_parser *parser) {
     slot_set_deinit(&parser->lists);
     free(parser->columns);
     free(parser->slices);
+    for (size_t i = 0; i < parser->image_count; i++) image_plan_deinit(&parser->images[i].plan);
+    free(parser->images);
     recmap_parser_release(parser->whole);
     arena_deinit(&parser->memory);
 }

@@ -8,6 +8,7 @@
 #include <recmap/parser.h>
 
 #include "parse/example/names.h"
+#include "parse/image/image.h"
 #include "parse/plan/arena.h"
 #include "parse/plan/prefixes.h"
 #include "parse/plan/slot.h"
@@ -17,7 +18,7 @@ struct column_plan {
     recmap_feature feature;    /* a copy owned by the plan; `key` is never NULL */
     bool is_list;              /* of a SequenceExample's feature lists */
     size_t values_slot;        /* index into `features`, or into `lists` if is_list is set; SLICED:
-                                  into `slices` */
+                                  into `slices`; IMAGE: into `images` */
     const size_t *other_slots; /* one per partition (SIZE_MAX if uniform) or index key */
     uint64_t stride;           /* elements in `shape` */
     const void *pad;           /* one value, for FIXED_LEN_SEQUENCE and SLICED */
@@ -29,6 +30,14 @@ struct slice_plan {
     size_t column;     /* of the feature, with its shape and padding */
     uint64_t stride;   /* values of an element */
     const void *added; /* values of one element each: first those to prepend, then to append */
+};
+
+/* How to make pixels of one feature. */
+struct image_feature {
+    struct slot slot;  /* of the pixels of a row */
+    size_t bytes_slot; /* of `features`: one view, which is empty if the default applies */
+    const void *fill;  /* the pixels of the default, or NULL */
+    struct image_plan plan;
 };
 
 /* The slots of one feature map: an Example's or a context's features, or the feature lists. */
@@ -49,6 +58,8 @@ struct recmap_parser {
     struct slot_set lists;     /* of a SequenceExample */
     struct slice_plan *slices; /* SLICED features of both, which no record is parsed for */
     size_t slice_count;
+    struct image_feature *images; /* IMAGE features */
+    size_t image_count;
     recmap_parser *whole; /* the SLICED features as unpadded sequences, to read whole records that
                              are not encoded as usual; NULL if there are none */
     struct column_plan *columns;

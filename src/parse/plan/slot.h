@@ -23,6 +23,7 @@ struct slot {
     uint64_t limit;         /* values of a row that are kept, the first ones; 0: all */
     const void *fill; /* `count` elements that replace a missing feature. If NULL, a missing feature
                          is an error if the count is fixed; otherwise the row is empty */
+    bool is_exact;    /* nothing is written past the end of a row */
     const char *shape; /* of a row (sequences: of a step) for messages, such as "[2, 3]", or "[]"
                           for a scalar */
 };

@@ -40,7 +40,10 @@ static recmap_status check_values(const recmap_feature *feature, const recmap_va
     if (count && !values) return refuse(error, feature, "the defaults are NULL");
     for (size_t i = 0; i < count; i++) {
         const recmap_value *value = &values[i];
-        if (value->type != convert_list_of(feature->element))
+        recmap_type type = feature->kind == RECMAP_FEATURE_IMAGE
+                               ? RECMAP_TYPE_INT64
+                               : convert_list_of(feature->element);
+        if (value->type != type)
             return refuse(error, feature, "a default has another type than the feature");
         if (value->type != RECMAP_TYPE_BYTES) continue;
         if (!value->as.bytes.data && value->as.bytes.size)
@@ -56,9 +59,15 @@ static recmap_status check_defaults(const recmap_feature *feature, recmap_error 
     bool is_sequence = feature->kind == RECMAP_FEATURE_FIXED_LEN_SEQUENCE;
     bool is_sliced = feature->kind == RECMAP_FEATURE_SLICED;
     if (feature->default_count == 0) return RECMAP_OK;
+    if (feature->kind == RECMAP_FEATURE_IMAGE) {
+        unsigned channels = feature->image ? recmap_image_channels(feature->image->mode) : 1;
+        if (feature->default_count != 1 && feature->default_count != channels)
+            return refuse(error, feature, "the default is one number, or one for each channel");
+        return check_values(feature, feature->defaults, feature->default_count, error);
+    }
     if (!is_sequence && !is_sliced && feature->kind != RECMAP_FEATURE_FIXED_LEN)
         return refuse(error, feature,
-                      "only FIXED_LEN, FIXED_LEN_SEQUENCE and SLICED have a default");
+                      "only FIXED_LEN, FIXED_LEN_SEQUENCE, SLICED and IMAGE have a default");
     if (is_sequence && feature->unpadded)
         return refuse(error, feature, "an unpadded sequence cannot have a default");
     if ((is_sequence || is_sliced) && feature->default_count != 1)
@@ -163,8 +172,24 @@ static recmap_status check_element(const recmap_feature *feature, recmap_error *
     return RECMAP_OK;
 }
 
+static recmap_status check_image(const recmap_feature *feature, recmap_error *error) {
+    const recmap_image *image = feature->image;
+    if (feature->kind != RECMAP_FEATURE_IMAGE) {
+        if (!image) return RECMAP_OK;
+        return refuse(error, feature, "only IMAGE has an image");
+    }
+    if (!image) return refuse(error, feature, "IMAGE needs an image");
+    if (!image->height) return refuse(error, feature, "a column of images needs their size");
+    if (image->element && image->element != feature->element)
+        return refuse(error, feature, "the image has another element than the feature");
+    for (size_t i = 0; i < feature->default_count; i++)
+        if (feature->defaults[i].as.int64 < 0 || feature->defaults[i].as.int64 > 255)
+            return refuse(error, feature, "a channel of the default is not 0 to 255");
+    return RECMAP_OK;
+}
+
 static recmap_status check_kind(const recmap_feature *feature, bool is_list, recmap_error *error) {
-    if (feature->kind < RECMAP_FEATURE_FIXED_LEN || feature->kind > RECMAP_FEATURE_SLICED)
+    if (feature->kind < RECMAP_FEATURE_FIXED_LEN || feature->kind > RECMAP_FEATURE_IMAGE)
         return refuse(error, feature, "the kind is unknown");
     if (is_list && feature->kind != RECMAP_FEATURE_VAR_LEN &&
         feature->kind != RECMAP_FEATURE_FIXED_LEN_SEQUENCE &&
@@ -187,6 +212,7 @@ recmap_status spec_check(const recmap_feature *feature, bool is_list, recmap_err
     RETURN_IF_FAILED(check_slices(feature, error));
     RETURN_IF_FAILED(check_lengths(feature, error));
     RETURN_IF_FAILED(check_partitions(feature, error));
+    RETURN_IF_FAILED(check_image(feature, error));
     return check_indices(feature, error);
 }
 

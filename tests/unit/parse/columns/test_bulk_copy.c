@@ -33,11 +33,11 @@ static void test_every_size_and_place(void **state) {
     struct random_state random = {1};
     for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)random_next(&random);
     for (size_t size = 0; size <= 700; size++)
-        for (size_t to = 0; to < GUARD; to += 1 + random_below(&random, 5))
-            check(bytes, random_below(&random, GUARD), to, size);
+        for (size_t to = 0; to < GUARD; to += 1 + draw_below(&random, 5))
+            check(bytes, draw_below(&random, GUARD), to, size);
     for (int i = 0; i < 300; i++)
-        check(bytes, random_below(&random, GUARD), random_below(&random, GUARD),
-              random_below(&random, LIMIT));
+        check(bytes, draw_below(&random, GUARD), draw_below(&random, GUARD),
+              draw_below(&random, LIMIT));
 }
 
 int main(void) {

@@ -174,11 +174,11 @@ static void test_long_lists_agree_with_protobuf(void **state) {
     struct random_state random = {7};
     struct parse_tally tally = {0, 0, 0};
     for (unsigned i = 0; i < rounds() / 10; i++) {
-        size_t count = (size_t)random_below(&random, 2000);
-        unsigned shift = 34 + (unsigned)random_below(&random, 24);
+        size_t count = (size_t)draw_below(&random, 2000);
+        unsigned shift = 34 + (unsigned)draw_below(&random, 24);
         for (size_t k = 0; k < count; k++)
-            values[k] = (int64_t)(random_next(&random) >> (shift + random_below(&random, 6)));
-        if (count && i % 4 == 0) values[random_below(&random, count)] = -5;
+            values[k] = (int64_t)(random_next(&random) >> (shift + draw_below(&random, 6)));
+        if (count && i % 4 == 0) values[draw_below(&random, count)] = -5;
         features.size = example.size = 0;
         put_int64s(&features, i % 2 ? "n" : "numbers", values, count);
         put_sub(&example, 1, &features);

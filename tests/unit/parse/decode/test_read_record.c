@@ -95,11 +95,11 @@ static size_t random_features(recmap_feature *features, struct random_state *ran
         RECMAP_ELEMENT_FLOAT16, RECMAP_ELEMENT_FLOAT64, RECMAP_ELEMENT_INT16};
     size_t count = sizeof names / sizeof *names;
     for (size_t i = 0; i < count; i++) {
-        recmap_element element = elements[random_below(random, 12)];
+        recmap_element element = elements[draw_below(random, 12)];
         recmap_feature *feature = &features[i];
         *feature = var_len(names[i], element);
-        if (random_below(random, 8) == 0 && element != RECMAP_ELEMENT_BYTES) feature->raw = 1;
-        switch (random_below(random, 4)) {
+        if (draw_below(random, 8) == 0 && element != RECMAP_ELEMENT_BYTES) feature->raw = 1;
+        switch (draw_below(random, 4)) {
         case 0:
             feature->kind = RECMAP_FEATURE_FIXED_LEN;
             feature->default_count = 1;
@@ -110,15 +110,15 @@ static size_t random_features(recmap_feature *features, struct random_state *ran
                                     ? &real
                                     : &number;
             if (element == RECMAP_ELEMENT_BOOL) feature->default_count = 0;
-            if (random_below(random, 2)) {
-                feature->shape = shapes[random_below(random, 3)];
+            if (draw_below(random, 2)) {
+                feature->shape = shapes[draw_below(random, 3)];
                 feature->dimension_count = 1;
             }
             break;
         case 1:
             feature->kind = RECMAP_FEATURE_FIXED_LEN_SEQUENCE;
             feature->unpadded = 1;
-            feature->shape = shapes[random_below(random, 3)];
+            feature->shape = shapes[draw_below(random, 3)];
             feature->dimension_count = 1;
             break;
         default: break;
@@ -139,9 +139,9 @@ static void test_random_examples_are_read_as_by_a_plain_reader(void **state) {
         read_check_init(&f, features, random_features(features, &random));
         for (unsigned i = 0; i < 100; i++) {
             struct message message;
-            random_example(&message, &random, &odd[random_below(&random, 5)]);
+            random_example(&message, &random, &odd[draw_below(&random, 5)]);
             read_check_next(&f, message.data, message.size);
-            if (random_below(&random, 3)) continue;
+            if (draw_below(&random, 3)) continue;
             random_damage(&message, &random);
             read_check_next(&f, message.data, message.size);
         }
@@ -174,16 +174,16 @@ static void test_runs_of_small_integers_are_read(void **state) {
         read_check_init(&f, features, 5);
         for (unsigned i = 0; i < round_count(500); i++) {
             struct message message, map;
-            int64_t limit = limits[random_below(&random, 6)], values[LONG];
+            int64_t limit = limits[draw_below(&random, 6)], values[LONG];
             for (size_t k = 0; k < LONG; k++)
-                values[k] = (int64_t)random_below(&random, (uint64_t)limit);
-            if (random_below(&random, 10) == 0) values[0] = -values[0];
+                values[k] = (int64_t)draw_below(&random, (uint64_t)limit);
+            if (draw_below(&random, 10) == 0) values[0] = -values[0];
             message.size = map.size = 0;
-            put_int64s(&map, "any", values, (size_t)random_below(&random, 11));
-            put_int64s(&map, "three", values, random_below(&random, 20) ? 3 : 2);
+            put_int64s(&map, "any", values, (size_t)draw_below(&random, 11));
+            put_int64s(&map, "three", values, draw_below(&random, 20) ? 3 : 2);
             put_int64s(&map, "one", values, 1);
-            put_int64s(&map, "long", values, (size_t)random_below(&random, LONG + 1));
-            put_int64s(&map, "pairs", values, 2 * (size_t)random_below(&random, 5));
+            put_int64s(&map, "long", values, (size_t)draw_below(&random, LONG + 1));
+            put_int64s(&map, "pairs", values, 2 * (size_t)draw_below(&random, 5));
             put_sub(&message, 1, &map);
             read_check_next(&f, message.data, message.size);
         }

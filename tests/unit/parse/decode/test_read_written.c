@@ -56,18 +56,18 @@ static void put_values(struct message *list, const struct column *column,
     struct message packed;
     packed.size = 0;
     for (unsigned i = 0; i < count; i++) {
-        uint64_t value = random_next(random) >> random_below(random, 64);
-        if (random_below(random, 2)) value %= 100;
+        uint64_t value = random_next(random) >> draw_below(random, 64);
+        if (draw_below(random, 2)) value %= 100;
         if (column->list == 1) {
             uint8_t text[200] = {(uint8_t)value};
-            put_bytes(list, 1, text, random_below(random, 9) ? value % 20 : value % 200);
+            put_bytes(list, 1, text, draw_below(random, 9) ? value % 20 : value % 200);
         } else if (column->list == 2) {
             put_raw(&packed, &value, 4);
         } else {
             put_varint(&packed, value);
         }
     }
-    if (column->list != 1 && (count || random_below(random, 2))) put_sub(list, 1, &packed);
+    if (column->list != 1 && (count || draw_below(random, 2))) put_sub(list, 1, &packed);
 }
 
 /* What writers make, all features or, in one record of `odd`, with a feature that is missing,
@@ -76,23 +76,23 @@ static void put_columns(struct message *message, struct random_state *random, co
                         unsigned odd) {
     struct message features;
     features.size = 0;
-    bool is_odd = odd && random_below(random, odd) == 0;
+    bool is_odd = odd && draw_below(random, odd) == 0;
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
         struct column of = columns[order[i]];
-        unsigned count = of.count_max > 4 ? (unsigned)random_below(random, of.count_max + 1)
+        unsigned count = of.count_max > 4 ? (unsigned)draw_below(random, of.count_max + 1)
                                           : of.count_max;
-        unsigned what = is_odd ? (unsigned)random_below(random, 40) : 40;
+        unsigned what = is_odd ? (unsigned)draw_below(random, 40) : 40;
         struct message list;
         list.size = 0;
         if (what == 0) continue;
-        if (what == 1) of.list = 1 + (unsigned)random_below(random, 3);
+        if (what == 1) of.list = 1 + (unsigned)draw_below(random, 3);
         if (what == 2) count = 0;
         put_values(&list, &of, random, count);
         if (what == 3) put_values(&list, &of, random, count);
         if (what == 4) put_hex(&list, "1005");
         if (what == 5) {
             struct message first = list;
-            if (random_below(random, 2)) put_hex(&first, "0d00");
+            if (draw_below(random, 2)) put_hex(&first, "0d00");
             put_entry(&features, of.name, of.list, &first);
         }
         if (what == 6) {
@@ -111,7 +111,7 @@ static void put_columns(struct message *message, struct random_state *random, co
 
 static void shuffle(unsigned *order, struct random_state *random) {
     for (unsigned i = 0; i < COLUMN_COUNT; i++) {
-        unsigned other = (unsigned)random_below(random, i + 1);
+        unsigned other = (unsigned)draw_below(random, i + 1);
         order[i] = order[other];
         order[other] = i;
     }
@@ -138,7 +138,7 @@ static void begin_columns(struct read_check *check, struct random_state *random,
     recmap_feature features[ASKED_COUNT + 1];
     for (size_t i = 0; i < ASKED_COUNT; i++) {
         features[i] = feature_of(&columns[i]);
-        if (random_below(random, 3) == 0) {
+        if (draw_below(random, 3) == 0) {
             features[i].kind = RECMAP_FEATURE_VAR_LEN;
             features[i].shape = NULL;
             features[i].dimension_count = 0;
@@ -161,8 +161,7 @@ static void test_what_writers_make(void **state) {
         begin_columns(&f, &random, false);
         shuffle(order, &random);
         for (unsigned i = 0; i < 200; i++) {
-            if (how == 1 || (how == 2 && random_below(&random, 3) == 0) ||
-                (how == 3 && i % 50 < 20))
+            if (how == 1 || (how == 2 && draw_below(&random, 3) == 0) || (how == 3 && i % 50 < 20))
                 shuffle(order, &random);
             put_columns(&message, &random, order, odd);
             bool taken = read_check_next(&f, message.data, message.size);

@@ -94,8 +94,8 @@ static uint64_t mixed_value(enum mix m, struct random_state *random) {
     case TWO_BYTES: return 128 + word % (16384 - 128);
     case TOKENS: return word % 32000;
     case NEGATIVES: return word % 8 ? 0 - word % 1000 - 1 : word % 1000;
-    case UP_TO_FOUR: return word >> (36 + random_below(random, 28));
-    default: return word >> random_below(random, 64);
+    case UP_TO_FOUR: return word >> (36 + draw_below(random, 28));
+    default: return word >> draw_below(random, 64);
     }
 }
 
@@ -105,9 +105,9 @@ static void put_run(struct message *message, enum mix kind, size_t size,
     message->size = 0;
     while (message->size < size) {
         put_varint(message, mixed_value(kind, random));
-        if (random_below(random, 40)) continue;
+        if (draw_below(random, 40)) continue;
         message->data[message->size - 1] |= 0x80;
-        put_hex(message, random_below(random, 2) ? "00" : "8000");
+        put_hex(message, draw_below(random, 2) ? "00" : "8000");
     }
     message->size = size;
     if (size) message->data[size - 1] &= 0x7f;
@@ -134,10 +134,10 @@ static void test_damaged_runs_are_refused(void **state) {
     struct random_state random = {2};
     static struct message message;
     for (unsigned i = 0; i < 3000 * rounds(); i++) {
-        put_run(&message, (enum mix)random_below(&random, MIX_COUNT), random_below(&random, 301),
+        put_run(&message, (enum mix)draw_below(&random, MIX_COUNT), draw_below(&random, 301),
                 &random);
         random_damage(&message, &random);
-        if (random_below(&random, 2)) random_damage(&message, &random);
+        if (draw_below(&random, 2)) random_damage(&message, &random);
         check(message.data, message.size);
     }
 }

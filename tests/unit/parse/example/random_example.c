@@ -9,7 +9,7 @@ uint64_t random_next(struct random_state *random) {
     return z ^ z >> 31;
 }
 
-uint64_t random_below(struct random_state *random, uint64_t limit) {
+uint64_t draw_below(struct random_state *random, uint64_t limit) {
     return random_next(random) % limit;
 }
 
@@ -19,11 +19,11 @@ struct maker {
 };
 
 static bool happens(const struct maker *make, unsigned in_1000) {
-    return random_below(make->random, 1000) < in_1000;
+    return draw_below(make->random, 1000) < in_1000;
 }
 
 static uint64_t below(const struct maker *make, uint64_t limit) {
-    return random_below(make->random, limit);
+    return draw_below(make->random, limit);
 }
 
 /* Of any length in bits. */
@@ -204,9 +204,9 @@ void random_example(struct message *example, struct random_state *random,
 
 void random_damage(struct message *message, struct random_state *random) {
     if (message->size == 0) return;
-    size_t at = (size_t)random_below(random, message->size);
-    switch (random_below(random, 5)) {
-    case 0: message->data[at] ^= (uint8_t)(1u << random_below(random, 8)); break;
+    size_t at = (size_t)draw_below(random, message->size);
+    switch (draw_below(random, 5)) {
+    case 0: message->data[at] ^= (uint8_t)(1u << draw_below(random, 8)); break;
     case 1: message->data[at] = (uint8_t)random_next(random); break;
     case 2: message->size = at; break;
     case 3:

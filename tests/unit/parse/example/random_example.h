@@ -10,7 +10,7 @@ struct random_state {
 };
 
 uint64_t random_next(struct random_state *random);
-uint64_t random_below(struct random_state *random, uint64_t limit);
+uint64_t draw_below(struct random_state *random, uint64_t limit);
 
 /* How odd the messages are: out of 1000 places, those that get something odd. */
 struct oddness {

@@ -6,9 +6,9 @@ static void put_values(struct message *list, unsigned kind, struct random_state 
     static const uint8_t zeros[200];
     static struct message packed;
     packed.size = 0;
-    bool is_packed = random_below(random, 2) != 0;
-    for (uint64_t i = random_below(random, 5); i > 0; i--) {
-        uint64_t value = random_next(random) >> random_below(random, 64);
+    bool is_packed = draw_below(random, 2) != 0;
+    for (uint64_t i = draw_below(random, 5); i > 0; i--) {
+        uint64_t value = random_next(random) >> draw_below(random, 64);
         if (kind == 1) {
             put_bytes(list, 1, zeros, (size_t)(value % (value % 8 ? 10 : 200)));
         } else if (kind == 2) {
@@ -26,9 +26,9 @@ static void put_feature(struct message *out, unsigned field, unsigned kind,
                         struct random_state *random) {
     static struct message list, body;
     list.size = body.size = 0;
-    if (!random_below(random, 30)) kind = 1 + (unsigned)random_below(random, 3);
+    if (!draw_below(random, 30)) kind = 1 + (unsigned)draw_below(random, 3);
     put_values(&list, kind, random);
-    if (random_below(random, 10)) put_sub(&body, kind, &list);
+    if (draw_below(random, 10)) put_sub(&body, kind, &list);
     put_sub(out, field, &body);
 }
 
@@ -40,12 +40,12 @@ static void put_map(struct message *out, unsigned field, bool is_lists,
     static struct message map, entry, list;
     map.size = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (!random_below(random, 4)) continue;
+        if (!draw_below(random, 4)) continue;
         entry.size = list.size = 0;
         put_bytes(&entry, 1, names[i], strlen(names[i]));
         unsigned kind = 1 + (unsigned)i % 3;
         if (is_lists) {
-            for (uint64_t k = random_below(random, 6); k > 0; k--)
+            for (uint64_t k = draw_below(random, 6); k > 0; k--)
                 put_feature(&list, 1, kind, random);
             put_sub(&entry, 2, &list);
         } else {
@@ -58,6 +58,6 @@ static void put_map(struct message *out, unsigned field, bool is_lists,
 
 void random_sequence(struct message *record, struct random_state *random) {
     record->size = 0;
-    if (random_below(random, 10)) put_map(record, 1, false, random);
-    if (random_below(random, 10)) put_map(record, 2, true, random);
+    if (draw_below(random, 10)) put_map(record, 1, false, random);
+    if (draw_below(random, 10)) put_map(record, 2, true, random);
 }

@@ -90,7 +90,7 @@ static void test_damaged_examples_agree_with_protobuf_c(void **state) {
         struct message message;
         random_example(&message, &random, &odd);
         random_damage(&message, &random);
-        if (random_below(&random, 2)) random_damage(&message, &random);
+        if (draw_below(&random, 2)) random_damage(&message, &random);
         count(&tally, message.data, message.size);
     }
     assert_true(tally.refused > rounds() / 50);

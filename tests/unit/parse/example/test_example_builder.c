@@ -161,16 +161,16 @@ struct operation {
 
 static struct operation random_operation(struct random_state *random, bool is_sequence) {
     static const uint8_t any[300] = {1, 2, 3};
-    struct operation op = {.kind = (unsigned)random_below(random, is_sequence ? 6 : 4)};
-    op.name[0] = (char)('a' + random_below(random, 3));
-    op.name[1] = random_below(random, 2) ? 'b' : 0;
-    op.count = (size_t)random_below(random, 9);
+    struct operation op = {.kind = (unsigned)draw_below(random, is_sequence ? 6 : 4)};
+    op.name[0] = (char)('a' + draw_below(random, 3));
+    op.name[1] = draw_below(random, 2) ? 'b' : 0;
+    op.count = (size_t)draw_below(random, 9);
     for (size_t i = 0; i < op.count; i++) {
-        uint64_t bits = random_next(random) >> random_below(random, 64);
+        uint64_t bits = random_next(random) >> draw_below(random, 64);
         uint32_t half = (uint32_t)bits;
         op.int64s[i] = (int64_t)bits;
         memcpy(&op.floats[i], &half, 4);
-        op.bytes[i] = (recmap_bytes){any, (size_t)random_below(random, i ? 9 : sizeof any)};
+        op.bytes[i] = (recmap_bytes){any, (size_t)draw_below(random, i ? 9 : sizeof any)};
     }
     return op;
 }
@@ -202,7 +202,7 @@ static void test_random_records_are_canonical(void **state) {
     recmap_example_builder *builder = create();
     for (unsigned round = 0; round < 20000; round++) {
         struct operation ops[12];
-        size_t count = (size_t)random_below(&random, 13), size, expected_size;
+        size_t count = (size_t)draw_below(&random, 13), size, expected_size;
         bool is_sequence = round % 2;
         const uint8_t *data;
         uint8_t *expected;
@@ -289,7 +289,7 @@ static void test_random_records_say_what_was_added(void **state) {
     recmap_example_builder *builder = create();
     for (unsigned round = 0; round < 3000; round++) {
         struct operation ops[20];
-        size_t count = (size_t)random_below(&random, 21), size, expected_size;
+        size_t count = (size_t)draw_below(&random, 21), size, expected_size;
         const uint8_t *data;
         uint8_t *expected;
         struct message model = {.size = 0};
@@ -316,7 +316,7 @@ static void test_the_limit_is_exact(void **state) {
         struct operation ops[24];
         size_t kept = 0, size, free_size;
         const uint8_t *data, *free_data;
-        limited->size_limit = random_below(&random, 500);
+        limited->size_limit = draw_below(&random, 500);
         recmap_example_builder_begin(limited, RECMAP_MESSAGE_SEQUENCE_EXAMPLE);
         for (unsigned i = 0; i < COUNT(ops); i++) {
             ops[kept] = random_operation(&random, true);

@@ -157,12 +157,12 @@ static void test_the_last_of_concatenated_examples_counts(void **state) {
             int64_t first;
         } model[NAMES] = {{0}};
         message.size = 0;
-        for (uint64_t parts = 1 + random_below(&random, 4); parts > 0; parts--) {
+        for (uint64_t parts = 1 + draw_below(&random, 4); parts > 0; parts--) {
             features.size = 0;
-            for (uint64_t i = random_below(&random, 100); i > 0; i--) {
-                size_t which = (size_t)random_below(&random, NAMES);
+            for (uint64_t i = draw_below(&random, 100); i > 0; i--) {
+                size_t which = (size_t)draw_below(&random, NAMES);
                 int64_t values[5];
-                size_t count = (size_t)random_below(&random, 6);
+                size_t count = (size_t)draw_below(&random, 6);
                 for (size_t k = 0; k < count; k++) values[k] = (int64_t)random_next(&random);
                 put_int64s(&features, list[which], values, count);
                 model[which].present = true;

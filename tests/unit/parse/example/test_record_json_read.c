@@ -430,20 +430,20 @@ static void test_random_sequences_read_back(void **state) {
     for (unsigned i = 0; i < 5000; i++) {
         struct message message, lists = {.size = 0}, whole = {.size = 0};
         random_example(&whole, &random, &none);
-        for (uint64_t names = random_below(&random, 4); names; names--) {
+        for (uint64_t names = draw_below(&random, 4); names; names--) {
             static const char *const list_names[] = {"a", "b", "ba", "\xc3\xa9"};
-            const char *name = list_names[random_below(&random, 4)];
+            const char *name = list_names[draw_below(&random, 4)];
             struct message list = {.size = 0}, entry = {.size = 0};
-            for (uint64_t steps = random_below(&random, 4); steps; steps--) {
+            for (uint64_t steps = draw_below(&random, 4); steps; steps--) {
                 struct message step = {.size = 0}, values = {.size = 0};
                 put_varint(&values, random_next(&random));
                 struct message int64s = {.size = 0};
                 put_sub(&int64s, 1, &values);
-                if (random_below(&random, 4)) put_sub(&step, 3, &int64s);
+                if (draw_below(&random, 4)) put_sub(&step, 3, &int64s);
                 put_sub(&list, 1, &step);
             }
             put_bytes(&entry, 1, name, strlen(name));
-            if (random_below(&random, 8)) put_sub(&entry, 2, &list);
+            if (draw_below(&random, 8)) put_sub(&entry, 2, &list);
             put_sub(&lists, 1, &entry);
         }
         message = whole;

@@ -293,7 +293,7 @@ static void test_many_names_are_sorted(void **state) {
         put_int64s(&features, name, &(int64_t){1}, 1);
         put_sub(&message, 1, &features);
         assert_int_equal(recmap_schema_add(schema, message.data, message.size, NULL), RECMAP_OK);
-        if (random_below(&random, 100) == 0) recmap_schema_get_feature(schema, 0);
+        if (draw_below(&random, 100) == 0) recmap_schema_get_feature(schema, 0);
     }
     assert_int_equal(recmap_schema_feature_count(schema), COUNT);
     for (size_t i = 1; i < COUNT; i++)

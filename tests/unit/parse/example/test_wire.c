@@ -217,14 +217,14 @@ static void test_counted_varints_equal_read_ones(void **state) {
     unsigned refused = 0;
     for (unsigned round = 0; round < 200000; round++) {
         uint8_t bytes[40];
-        size_t size = (size_t)random_below(&random, sizeof bytes);
+        size_t size = (size_t)draw_below(&random, sizeof bytes);
         /* From almost no bytes with a continuation bit to almost only such bytes. */
-        uint64_t share = random_below(&random, 17);
+        uint64_t share = draw_below(&random, 17);
         for (size_t i = 0; i < size; i++) {
             bytes[i] = (uint8_t)(random_next(&random) & 0x7f);
-            if (random_below(&random, 16) < share) bytes[i] |= 0x80;
+            if (draw_below(&random, 16) < share) bytes[i] |= 0x80;
         }
-        if (size && random_below(&random, 4)) bytes[size - 1] &= 0x7f;
+        if (size && draw_below(&random, 4)) bytes[size - 1] &= 0x7f;
         uint8_t *data = copy_exact(bytes, size);
         uint64_t slow = 0, fast = 0;
         struct wire packed = {data, data + size};

@@ -50,7 +50,7 @@ static int64_t element_at(const void *elements, recmap_element element, size_t i
 /* A value within the range of `kind`, its edges often. */
 static int64_t within(int kind, struct random_state *random) {
     int64_t low = integers[kind].low, high = integers[kind].high;
-    switch (random_below(random, 4)) {
+    switch (draw_below(random, 4)) {
     case 0: return low;
     case 1: return high;
     default: {
@@ -92,10 +92,10 @@ static void test_integers_that_do_not(void **state) {
         int64_t low = integers[kind].low, high = integers[kind].high;
         for (size_t at = 0; at < LIMIT; at++) {
             for (size_t i = 0; i < LIMIT; i++) values[i] = within(kind, &random);
-            bool is_low = random_below(&random, 2) != 0;
+            bool is_low = draw_below(&random, 2) != 0;
             if (is_low ? low == INT64_MIN : high == INT64_MAX) continue;
             values[at] = is_low ? low - 1 : high + 1;
-            if (random_below(&random, 2)) values[at] = is_low ? INT64_MIN : INT64_MAX;
+            if (draw_below(&random, 2)) values[at] = is_low ? INT64_MIN : INT64_MAX;
             if (values[at] >= low && values[at] <= high) continue;
             assert_int_equal(convert_int64(made, integers[kind].element, values, LIMIT), at);
         }

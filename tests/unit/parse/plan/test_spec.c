@@ -61,8 +61,9 @@ static void test_defaults_that_cannot_be(void **state) {
         (recmap_feature){
             .name = "a", .kind = FIXED, .element = I64, SHAPE(3), DEFAULTS(INT64(1), INT64(2))},
         "feature 'a': 2 defaults for 3 elements");
-    expect_refused((recmap_feature){.name = "a", .kind = VAR, .element = I64, DEFAULTS(INT64(1))},
-                   "feature 'a': only FIXED_LEN, FIXED_LEN_SEQUENCE and SLICED have a default");
+    expect_refused(
+        (recmap_feature){.name = "a", .kind = VAR, .element = I64, DEFAULTS(INT64(1))},
+        "feature 'a': only FIXED_LEN, FIXED_LEN_SEQUENCE, SLICED and IMAGE have a default");
     expect_refused(
         (recmap_feature){
             .name = "a", .kind = FIXED, .element = RECMAP_ELEMENT_INT8, DEFAULTS(INT64(200))},

@@ -1,0 +1,328 @@
+"""Images: what pixels to make of encoded pictures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _recmap
+from .._base.names import suggest_arguments
+from .._base.numbers import natural, uint64_of
+from .call_repr import CallRepr
+from .elements import check_key, element_of
+from .row import Row, feature_row
+
+__all__ = [
+    "CenterCrop",
+    "Draws",
+    "Image",
+    "ImageInfo",
+    "RandomCrop",
+    "RandomResizedCrop",
+    "decode_image",
+    "draw_seed_of",
+    "draws_of",
+    "has_random_images",
+    "image_info",
+]
+
+Mode: TypeAlias = Literal["RGB", "L", "RGBA"]
+Interpolation: TypeAlias = Literal["bilinear", "bicubic", "nearest"]
+
+_MODES = {"RGB": (0, 3), "L": (1, 1), "RGBA": (2, 4)}
+_INTERPOLATIONS = {"bilinear": 0, "bicubic": 1, "nearest": 2}
+_DTYPES = ("uint8", "uint16", "float32", "float16", "bfloat16")
+_KIND = 7
+
+
+@suggest_arguments
+@dataclass(frozen=True, repr=False)
+class RandomResizedCrop(CallRepr):
+    """A random rectangle, scaled to the size of the image, as torchvision's.
+
+    Args:
+        scale: the least and the largest share of the picture's area.
+        ratio: the least and the largest width by height, before the scaling.
+    """
+
+    scale: tuple[float, float] = (0.08, 1.0)
+    ratio: tuple[float, float] = (3 / 4, 4 / 3)
+
+
+@suggest_arguments
+@dataclass(frozen=True, repr=False)
+class CenterCrop(CallRepr):
+    """The centre of the picture, whose shorter side is first scaled to `resize` pixels."""
+
+    resize: int = 256
+
+
+@suggest_arguments
+@dataclass(frozen=True, repr=False)
+class RandomCrop(CallRepr):
+    """A random rectangle of the image's size, without scaling.
+
+    Args:
+        padding: pixels that are added at each side of the picture before the cut.
+        fill: the value of all channels of the padding, 0 to 255.
+    """
+
+    padding: int = 4
+    fill: int = 0
+
+
+Crop: TypeAlias = RandomResizedCrop | CenterCrop | RandomCrop
+
+
+@suggest_arguments
+@dataclass(frozen=True, repr=False)
+class Image(CallRepr):
+    """Pixels of a feature that holds a JPEG, PNG or WebP picture: an array [rows, height, width,
+    channels].
+
+    The pixels are a function of the picture, these arguments, and, if something is random, of the
+    loader's seed, the epoch and the record's number: neither the batch size, nor the number of
+    threads or ranks, nor a resume changes them.
+
+    Args:
+        size: (height, width), or one number for both. None, for `decode_image` only: the size of
+            the picture.
+        mode: "RGB", "L" for one channel of luma, or "RGBA".
+        crop: a `RandomResizedCrop`, `CenterCrop` or `RandomCrop`. None: the whole picture is scaled
+            to the size.
+        flip: the probability of a horizontal flip.
+        interpolation: "bilinear", "bicubic", or "nearest" for masks of labels.
+        antialias: widen the filter where a picture is made smaller.
+        dtype: "uint8"; "uint16" for PNG with 16 bits; "float32", "float16" or "bfloat16" for values
+            of 0 to 1.
+        mean, std: of each channel, with a dtype of floats: (pixel - mean) / std.
+        exif: turn the picture upright as its EXIF data says, before the crop is drawn.
+        draw: the name of the random draws. Images with the same name have the same crops and flips
+            if their pictures have the same size, as a picture and its mask.
+        max_pixels: larger pictures are refused.
+        key: the name of the feature in the record, if it differs from the column's.
+        default: the colour, one number or one for each channel, of records without the feature.
+            None: such a record is an error.
+    """
+
+    size: int | tuple[int, int] | None
+    mode: Mode = "RGB"
+    crop: Crop | None = None
+    flip: float = 0.0
+    interpolation: Interpolation = "bilinear"
+    antialias: bool = True
+    dtype: Any = "uint8"
+    mean: Sequence[float] | float | None = None
+    std: Sequence[float] | float | None = None
+    exif: bool = True
+    draw: str = ""
+    max_pixels: int = 1 << 26
+    key: str | None = None
+    default: Any = None
+
+    def __post_init__(self) -> None:
+        check_key("Image", self.key)
+        self._spec()
+
+    def _element(self) -> str:
+        element = element_of(self.dtype)
+        if element not in _DTYPES:
+            raise ValueError(f"the dtype of an image is one of {', '.join(_DTYPES)}, not {element}")
+        return element
+
+    def _is_random(self) -> bool:
+        return isinstance(self.crop, (RandomResizedCrop, RandomCrop)) or 0 < self.flip < 1
+
+    def _spec(self) -> tuple[Any, ...]:
+        """The description as the extension expects it."""
+        self._element()
+        kind, scale, ratio, resize, padding, fill = _crop_of(self.crop)
+        mode, channels = _one_of("mode", self.mode, _MODES)
+        numbers = (kind, scale, ratio, resize, padding, fill, float(self.flip))
+        filters = _one_of("interpolation", self.interpolation, _INTERPOLATIONS), not self.antialias
+        limit = natural("max_pixels", self.max_pixels, 63)
+        levels = _levels_of("mean", self.mean, channels), _levels_of("std", self.std, channels)
+        return (
+            *_size_of(self.size),
+            mode,
+            *numbers,
+            *filters,
+            not self.exif,
+            self.draw,
+            limit,
+            *levels,
+        )
+
+    def _row(self, name: str) -> Row:
+        spec = self._spec()
+        return feature_row(_KIND, name, self.key, self._element(), default=self.default, image=spec)
+
+
+def _one_of(name: str, value: Any, known: dict[str, Any]) -> Any:
+    if value in known:
+        return known[value]
+    raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, not {value!r}")
+
+
+def _size_of(size: Any) -> tuple[int, int]:
+    if size is None:
+        return 0, 0
+    sizes = tuple(size) if isinstance(size, (tuple, list)) else (size, size)
+    if len(sizes) != 2:
+        raise ValueError(f"size is (height, width), or one number for both, not {size!r}")
+    height, width = (natural("size", side, 16) for side in sizes)
+    if not height or not width:
+        raise ValueError(f"size must be at least 1, not {size!r}")
+    return height, width
+
+
+def _crop_of(crop: Any) -> tuple[int, tuple[float, float], tuple[float, float], int, int, int]:
+    none = (0.0, 0.0)
+    if crop is None:
+        return 0, none, none, 0, 0, 0
+    if isinstance(crop, RandomResizedCrop):
+        return 1, _range_of("scale", crop.scale), _range_of("ratio", crop.ratio), 0, 0, 0
+    if isinstance(crop, CenterCrop):
+        resize = natural("resize", crop.resize, 16)
+        if not resize:
+            raise ValueError("resize must be at least 1")
+        return 2, none, none, resize, 0, 0
+    if isinstance(crop, RandomCrop):
+        return 3, none, none, 0, natural("padding", crop.padding, 16), natural("fill", crop.fill, 8)
+    raise TypeError(f"crop must be a RandomResizedCrop, CenterCrop or RandomCrop, not {crop!r}")
+
+
+def _range_of(name: str, values: Any) -> tuple[float, float]:
+    try:
+        least, most = (float(value) for value in values)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is two numbers, not {values!r}") from None
+    if not 0 < least <= most < math.inf:
+        raise ValueError(f"{name} is two numbers above 0 in order, not {values!r}")
+    return least, most
+
+
+def _levels_of(name: str, values: Any, channels: int) -> tuple[float, ...] | None:
+    if values is None:
+        return None
+    numbers = np.ravel(np.asarray(values, dtype=float)).tolist()
+    if len(numbers) not in (1, channels):
+        raise ValueError(f"{name} has one number, or one for each of {channels} channels")
+    return tuple(numbers * channels if len(numbers) == 1 else numbers)
+
+
+class ImageInfo(NamedTuple):
+    """What the header of a picture says. Height and width are upright: see `orientation`."""
+
+    format: str  #: "jpeg", "png" or "webp"
+    height: int
+    width: int
+    mode: str  #: "L", "LA", "RGB", "RGBA", "CMYK" or "P"
+    bits: int  #: of a channel
+    orientation: int  #: of EXIF, 1 to 8; above 4, the stored picture is turned by a quarter
+
+
+@suggest_arguments
+def image_info(data: Any) -> ImageInfo:
+    """Reads the header of a JPEG, PNG or WebP picture.
+
+    Raises:
+        UnsupportedError: it is another format.
+        FeatureError: the header is damaged.
+    """
+    return ImageInfo(*_recmap.image_info(data))
+
+
+@suggest_arguments
+def decode_image(
+    data: Any,
+    size: int | tuple[int, int] | None = None,
+    *,
+    mode: Mode = "RGB",
+    crop: Crop | None = None,
+    flip: float = 0.0,
+    interpolation: Interpolation = "bilinear",
+    antialias: bool = True,
+    dtype: Any = "uint8",
+    mean: Sequence[float] | float | None = None,
+    std: Sequence[float] | float | None = None,
+    exif: bool = True,
+    draw: str = "",
+    max_pixels: int = 1 << 26,
+    seed: int | None = None,
+    epoch: int | None = None,
+    number: int | None = None,
+    position: int | None = None,
+) -> npt.NDArray[Any]:
+    """Decodes one picture: an array [height, width, channels].
+
+    Args:
+        data: the bytes of a JPEG, PNG or WebP picture.
+        seed, epoch, number: what the crop and the flip of a loader depend on: its seed, the epoch
+            and the number of the record. Needed if something is random.
+        position: of the record in the epoch, for orders that may repeat records.
+
+    For the other arguments see `Image`.
+
+    Raises:
+        FeatureError: the picture is damaged, cut off, or too large.
+        UnsupportedError: it is another format.
+    """
+    image = Image(
+        size, mode, crop, flip, interpolation, antialias, dtype, mean, std, exif, draw, max_pixels
+    )
+    drawn = (seed, epoch, number)
+    if any(value is not None for value in drawn) and any(value is None for value in drawn):
+        raise ValueError("seed, epoch and number belong together: give all of them, or none")
+    spec, element = image._spec(), image._element()
+    height, width = _recmap.image_size(data, element, spec)
+    stored = "uint16" if element == "bfloat16" else element
+    pixels = np.empty((height, width, _MODES[mode][1]), stored)
+    _recmap.image_decode(pixels, data, element, spec, _draw_of(seed, epoch, number, position))
+    if element == "bfloat16":
+        from ml_dtypes import bfloat16
+
+        return pixels.view(bfloat16)
+    return pixels
+
+
+Draws: TypeAlias = tuple[int, int, Any]
+
+
+def draws_of(seed: int | None, epoch: int | None, positions: Any) -> Draws | None:
+    """What the random images of a parse depend on, as the extension expects it."""
+    if (seed is None) != (epoch is None) or (seed is None and positions is not None):
+        raise ValueError("seed and epoch belong together: give both, or neither")
+    if seed is None or epoch is None:
+        return None
+    places = None if positions is None else np.ascontiguousarray(positions, np.uint64)
+    return uint64_of("seed", seed), uint64_of("epoch", epoch), places
+
+
+def has_random_images(*features: Mapping[str, Any] | None) -> bool:
+    """Returns true if a crop or a flip of these features is random."""
+    return any(
+        isinstance(feature, Image) and feature._is_random()
+        for mapping in features
+        if isinstance(mapping, Mapping)  # else refused with other words
+        for feature in mapping.values()
+    )
+
+
+def draw_seed_of(seed: int, *features: Mapping[str, Any] | None) -> int | None:
+    """The seed of a loader's random images; None if there are none."""
+    return uint64_of("seed", seed) if has_random_images(*features) else None
+
+
+def _draw_of(
+    seed: int | None, epoch: int | None, number: int | None, position: int | None
+) -> tuple[int, int, int, int | None] | None:
+    if seed is None or epoch is None or number is None:
+        return None
+    first = uint64_of("seed", seed), uint64_of("epoch", epoch), uint64_of("number", number)
+    return (*first, None if position is None else uint64_of("position", position))

@@ -1,0 +1,22 @@
+/* Descriptions of images, and single pictures. */
+#ifndef RECMAP_PYTHON_BATCH_IMAGE_H
+#define RECMAP_PYTHON_BATCH_IMAGE_H
+
+#include <recmap/image.h>
+
+#include "base/python.h"
+
+/* A description and the numbers that it points to. */
+struct image_spec {
+    recmap_image image;
+    double mean[4];
+    double std[4];
+};
+
+/* Reads a description from the tuple that recmap._example.images makes: (height, width, mode, crop,
+ * (min, max) of the scale, (min, max) of the ratio, resize, padding, fill, flip, interpolation, no
+ * antialias, ignores EXIF, draw, max pixels, mean or None, std or None). The name of the draw
+ * belongs to the tuple. Returns 0 with an exception set if it fails. */
+int take_image(struct image_spec *spec, PyObject *tuple);
+
+#endif

@@ -1,0 +1,298 @@
+"""Images: pixels that depend on (seed, epoch, record), in loaders, parses and one by one."""
+
+import pathlib
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import recmap
+from conftest import ROOT
+
+PICTURES = ROOT / "tests" / "images"
+NAMES = ["plain-444.jpg", "plain-420.jpg", "progressive.jpg", "rgb.png", "lossy.webp", "gray.jpg"]
+CROP = recmap.RandomResizedCrop(scale=(0.2, 1))
+SPEC = {"crop": CROP, "flip": 0.5}
+
+pytestmark = pytest.mark.skipif(not PICTURES.exists(), reason="the pictures are not here")
+
+
+def picture(name):
+    return (PICTURES / name).read_bytes()
+
+
+def write(folder, pictures, name="x.tfrecord"):
+    with recmap.Writer(folder / name, index=folder / f"{name}.rmx") as writer:
+        for number, data in enumerate(pictures):
+            writer.write({"image/encoded": data, "label": number})
+    return recmap.open(folder / f"{name}.rmx")
+
+
+@pytest.fixture
+def photos(tmp_path):
+    return write(tmp_path, [picture(NAMES[i % len(NAMES)]) for i in range(60)])
+
+
+def features(**options):
+    image = recmap.Image((24, 32), key="image/encoded", **{**SPEC, **options})
+    return {"image": image, "label": recmap.FixedLen((), "int64")}
+
+
+def pixels_by_record(loader, epochs=2):
+    """{(epoch, record): pixels}"""
+    seen = {}
+    for epoch in range(epochs):
+        for batch in loader:
+            for label, pixels in zip(batch["label"], batch["image"], strict=True):
+                seen[epoch, int(label)] = pixels.tobytes()
+    return seen
+
+
+def test_pixels_depend_on_seed_epoch_and_record_only(photos):
+    def load(**options):
+        return recmap.Loader(photos, shuffle=True, seed=7, features=features(), **options)
+
+    seen = pixels_by_record(load(batch_size=7))
+    assert len(seen) == 120
+    for options in ({"batch_size": 1}, {"batch_size": 60, "threads": 3}, {"batch_size": 16}):
+        assert pixels_by_record(load(**options)) == seen
+    ranks = {}
+    for rank in range(3):
+        ranks.update(pixels_by_record(load(batch_size=4, rank=rank, world_size=3)))
+    assert ranks == seen
+    for (epoch, number), pixels in seen.items():
+        data = picture(NAMES[number % len(NAMES)])
+        alone = recmap.decode_image(data, (24, 32), **SPEC, seed=7, epoch=epoch, number=number)
+        assert alone.tobytes() == pixels
+    assert seen[0, 0] != seen[1, 0] and seen[0, 0] != seen[0, 6]  # the same picture
+
+
+def test_another_seed_gives_other_pixels(photos):
+    first, second = (
+        pixels_by_record(recmap.Loader(photos, 20, seed=seed, features=features()), 1)
+        for seed in (1, 2)
+    )
+    assert all(first[key] != second[key] for key in first)
+
+
+def test_a_resumed_loader_gives_the_same_pixels(photos):
+    def load(size):
+        return recmap.Loader(photos, size, shuffle=True, seed=3, features=features())
+
+    seen = pixels_by_record(load(5), 1)
+    loader = load(5)
+    steps = iter(loader)
+    for _ in range(4):
+        next(steps)
+    again = load(8)
+    again.load_state_dict(pickle.loads(pickle.dumps(loader.state_dict())))
+    rest = pixels_by_record(again, 1)
+    assert len(rest) == 40 and all(seen[key] == pixels for key, pixels in rest.items())
+
+
+def test_the_state_knows_the_seed_of_random_images(photos):
+    def load(seed, **options):
+        order = recmap.Sequential(60)
+        return recmap.Loader(photos, 8, order=order, seed=seed, features=features(**options))
+
+    state = load(7).state_dict()
+    assert state["draws"] == {"seed": 7}
+    load(7).load_state_dict(state)
+    with pytest.raises(recmap.StateMismatchError, match=r"state has 7, the loader 8\n.*seed=7"):
+        load(8).load_state_dict(state)
+    certain = {"crop": None, "flip": 0.0}
+    plain = load(0, **certain).state_dict()
+    assert "draws" not in plain
+    load(0, **certain).load_state_dict(state)  # the seed has no effect there
+    load(8).load_state_dict(plain)
+    with pytest.raises(recmap.CorruptStateError):
+        load(7).load_state_dict({**state, "draws": {"seed": 9}})
+
+
+def test_a_parse_gives_what_a_run_saw(photos):
+    seen = pixels_by_record(recmap.Loader(photos, 9, seed=5, features=features()))
+    for threads in (1, 2):
+        batch = photos.parse(range(60), features(), seed=5, epoch=1, threads=threads)
+        for number in range(60):
+            assert batch["image"][number].tobytes() == seen[1, number]
+    view = photos[10:20].parse([0], features(), seed=5, epoch=1)
+    assert view["image"][0].tobytes() == seen[1, 10]  # the number is the record's
+
+
+def test_random_images_need_an_epoch(photos):
+    with pytest.raises(recmap.InvalidError, match=r"'image/encoded' is random.*epoch is"):
+        photos.parse([0], features())
+    with pytest.raises(ValueError, match="seed and epoch belong together"):
+        photos.parse([0], features(), seed=1)
+    with pytest.raises(recmap.InvalidError, match="random"):
+        recmap.decode_image(picture("rgb.png"), 8, flip=0.5)
+    with pytest.raises(ValueError, match="belong together"):
+        recmap.decode_image(picture("rgb.png"), 8, flip=0.5, seed=1)
+    for certain in ({"crop": None, "flip": 0.0}, {"crop": None, "flip": 1.0}):
+        assert photos.parse([0], features(**certain))["image"].shape == (1, 24, 32, 3)
+
+
+def test_repeated_records_have_crops_of_their_own(photos):
+    order = recmap.WithReplacement(60, seed=3)
+    crops = {}
+    for batch in recmap.Loader(photos, 10, order=order, seed=9, features=features()):
+        for label, pixels in zip(batch["label"], batch["image"], strict=True):
+            crops.setdefault(int(label), []).append(pixels.tobytes())
+    assert max(map(len, crops.values())) > 2
+    assert all(len(set(pixels)) == len(pixels) for pixels in crops.values())
+    positions = np.arange(60)
+    numbers = order.at(0, positions)
+    again = photos.parse(numbers, features(), seed=9, epoch=0, positions=positions)
+    for number, pixels in zip(numbers, again["image"], strict=True):
+        assert pixels.tobytes() in crops[int(number)]
+
+
+def test_the_seed_of_random_images_has_an_effect(photos):
+    order = recmap.Sequential(60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        recmap.Loader(photos, 10, order=order, seed=9, features=features())
+    with pytest.warns(UserWarning, match="seed=9 has no effect"):
+        recmap.Loader(photos, 10, order=order, seed=9, features=features(crop=None, flip=0))
+
+
+def test_images_share_their_draws_unless_they_name_others(photos):
+    image = recmap.Image((24, 32), key="image/encoded", **SPEC)
+    same = {"a": image, "b": image, "c": recmap.Image((24, 32), key=image.key, draw="c", **SPEC)}
+    batch = photos.parse(range(60), same, seed=1, epoch=0)
+    assert (batch["a"] == batch["b"]).all()
+    assert not any((a == c).all() for a, c in zip(batch["a"], batch["c"], strict=True))
+
+
+def test_a_damaged_picture_is_a_bad_record(tmp_path):
+    pictures = [picture("plain-444.jpg")] * 10
+    pictures[5] = pictures[5][: len(pictures[5]) // 3]
+    ds = write(tmp_path, pictures)
+    spec = {"image": recmap.Image(16, key="image/encoded"), "label": recmap.FixedLen((), "int64")}
+    with pytest.raises(recmap.FeatureError, match=r"record 5 at byte \d+: .*ends at row \d+ of 64"):
+        ds.parse(range(10), spec)
+    batch = ds.parse(range(10), spec, on_bad_record="collect")
+    assert [row for row, _ in batch.failures] == [5] and not batch["image"][5].any()
+    assert batch["image"][4].any() and batch["image"][6].any()
+    for policy, labels in (("skip", [0, 1, 2, 3, 4, 6, 7, 8, 9]), ("substitute", 10)):
+        loader = recmap.Loader(ds, 4, features=spec, on_bad_record=policy)
+        with pytest.warns(UserWarning, match=r"(skipped|replaced) a bad record"):
+            seen = [int(label) for batch in loader for label in batch["label"]]
+        assert seen == labels if policy == "skip" else len(seen) == labels and 5 not in seen
+
+
+def test_records_without_the_feature_take_the_default(photos):
+    levels = {"mean": (0.5, 0.25, 0), "std": 0.5, "dtype": "float32"}
+    image = recmap.Image(4, key="none", default=(255, 0, 51), **levels)
+    batch = photos.parse([0], {"image": image}, missing="ignore")
+    assert np.allclose(batch["image"][0], [1.0, -0.5, 0.4])
+    with pytest.raises(recmap.FeatureError, match="'none' is missing"):
+        photos.parse([0], {"image": recmap.Image(4, key="none")}, missing="ignore")
+
+
+def test_elements_are_the_levels(photos):
+    plain = recmap.decode_image(picture("rgb.png"))
+    floats = recmap.decode_image(picture("rgb.png"), dtype="float32", mean=[0.1, 0.2, 0.3], std=0.5)
+    expected = (plain / 255.0 - [0.1, 0.2, 0.3]) / 0.5
+    assert (floats == expected.astype(np.float32)).all()
+    halves = recmap.decode_image(picture("rgb.png"), dtype="float16")
+    assert (halves == (plain / 255.0).astype(np.float32).astype(np.float16)).all()
+    deep = recmap.decode_image(picture("gray-16.png"), mode="L", dtype="uint16")
+    assert (deep.ravel() == np.arange(64 * 96) * 10).all()
+    with pytest.raises(recmap.FeatureError, match="16 bits"):
+        recmap.decode_image(picture("gray-16.png"), mode="L")
+
+
+def test_the_header_of_a_picture():
+    assert recmap.image_info(picture("plain-420.jpg")) == ("jpeg", 64, 96, "RGB", 8, 1)
+    assert recmap.image_info(picture("gray-16.png"))[3:5] == ("L", 16)
+    assert recmap.image_info(picture("lossless.webp"))[:4] == ("webp", 32, 48, "RGBA")
+    assert recmap.image_info(picture("turned-6.jpg")) == ("jpeg", 24, 16, "RGB", 8, 6)
+    with pytest.raises(recmap.UnsupportedError, match="GIF"):
+        recmap.image_info(b"GIF89a" + bytes(20))
+
+
+def test_pictures_are_turned_upright():
+    plain = recmap.decode_image(picture("turned-1.jpg"))
+    turned = recmap.decode_image(picture("turned-8.jpg"))
+    assert (turned == np.rot90(plain)).all()
+    assert (recmap.decode_image(picture("turned-8.jpg"), exif=False) == plain).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"size": 0}, "size must be at least 1"),
+        ({"size": (1, 2, 3)}, r"size is \(height, width\)"),
+        ({"size": 8, "mode": "BGR"}, "mode must be one of"),
+        ({"size": 8, "interpolation": "cubic"}, "interpolation must be one of"),
+        ({"size": 8, "dtype": "int64"}, "dtype of an image"),
+        ({"size": 8, "mean": [1, 2]}, "for each of 3 channels"),
+        ({"size": 8, "crop": recmap.RandomResizedCrop(scale=(1, 0.1))}, "scale is two numbers"),
+    ],
+)
+def test_wrong_arguments_are_refused_where_they_are_given(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        recmap.Image(**arguments)
+
+
+def test_a_loader_with_images_is_pickled(photos):
+    loader = recmap.Loader(photos, 10, shuffle=True, seed=4, features=features())
+    copy = pickle.loads(pickle.dumps(loader))
+    assert pixels_by_record(copy) == pixels_by_record(loader)
+    assert repr(recmap.Image(8, flip=0.5)) == "Image(8, flip=0.5)"
+
+
+def test_random_images_are_refused_where_their_number_is_not_known(photos, tmp_path):
+    one = recmap.open(tmp_path / "x.tfrecord", id="label", index=tmp_path / "ids.rmx")
+    joined = recmap.join({"a": one, "b": one[:]})
+    with pytest.raises(ValueError, match="JoinedLoader has no random images yet"):
+        recmap.JoinedLoader(joined, 8, features={"a": features(), "b": None})
+    certain = features(crop=None, flip=0.0)
+    with recmap.JoinedLoader(joined, 8, features={"a": certain, "b": certain}) as loader:
+        batch = next(iter(loader))
+    assert (batch["a"]["image"] == batch["b"]["image"]).all()
+
+
+def batch_of(batch):
+    return getattr(batch, "records", batch)
+
+
+def test_seeds_depend_on_seed_epoch_record_and_name(photos):
+    def seeds_by_record(size, name="", **options):
+        options = {"shuffle": True, "seed": 7, "features": features(), **options}
+        seen = {}
+        for batch in recmap.Loader(photos, size, **options):
+            assert batch.epoch == 0
+            for number, seed in zip(batch_of(batch).numbers, batch.seeds(name), strict=True):
+                seen[int(number)] = int(seed)
+        return seen
+
+    seen = seeds_by_record(7)
+    assert len(set(seen.values())) == 60
+    assert seeds_by_record(60) == seen == seeds_by_record(9, features=None)
+    assert not set(seeds_by_record(7, "other").values()) & set(seen.values())
+    assert not set(seeds_by_record(7, seed=8).values()) & set(seen.values())
+
+
+def test_positions_of_a_loaders_batch(photos):
+    order = recmap.Shuffled(60, 3)
+    loader = recmap.Loader(photos, 8, order=order, rank=1, world_size=2)
+    for batch in loader:
+        assert (order.at(0, batch.positions) == batch.numbers).all()
+    with pytest.raises(ValueError, match="not of a loader"):
+        photos.gather([1, 2]).seeds()
+    bad = write_bad(photos)
+    loader = recmap.Loader(bad, 5, shuffle=True, features=features(), on_bad_record="skip")
+    with pytest.warns(UserWarning, match="skipped a bad record"):
+        for batch in loader:
+            places = loader.order.at(0, batch.positions)
+            assert (places == batch.records.numbers).all()
+
+
+def write_bad(photos):
+    """The first ten records, of which record 3 is damaged."""
+    folder = pathlib.Path(photos.index_path).parent
+    pictures = [picture(NAMES[0])] * 10
+    pictures[3] = pictures[3][:300]
+    return write(folder, pictures, "bad.tfrecord")

@@ -1,0 +1,88 @@
+#include "parse/columns/image_column.h"
+
+#include <string.h>
+
+#include "base/core/error.h"
+
+recmap_status columns_check_draws(const recmap_parser *parser, bool has_draws,
+                                  recmap_error *error) {
+    for (size_t i = 0; !has_draws && i < parser->image_count; i++) {
+        if (!parser->images[i].plan.is_random) continue;
+        fail(error, RECMAP_INVALID, "feature '%.200s' is random, but the epoch is not known",
+             parser->images[i].slot.name);
+        fail_advise(error, "give the epoch and the seed of the run");
+        return RECMAP_INVALID;
+    }
+    return RECMAP_OK;
+}
+
+static struct sink *image_sink(struct batch_memory *memory, size_t image) {
+    const recmap_parser *parser = memory->parser;
+    return &memory
+                ->sinks[parser->features.count + parser->lists.count + parser->slice_count + image];
+}
+
+/* A merge may let the sink start in the middle of a batch: then row 0 is the part's. */
+static void *pixels_of(struct batch_memory *memory, size_t image, size_t row) {
+    const struct image_feature *feature = &memory->parser->images[image];
+    size_t size = (size_t)feature->slot.count * recmap_element_size(feature->slot.element);
+    return image_sink(memory, image)->values.data + row * size;
+}
+
+/* Decoding takes about a millisecond for 10 KiB, a hundred times as long as reading them. */
+static bool may_go_on(recmap_columns *columns, size_t size) {
+    enum { WORK_PER_BYTE = 100 };
+    return interrupt_continues(columns->interrupt, size * WORK_PER_BYTE);
+}
+
+static const char default_advice[] =
+    "the picture is damaged: skip, replace or collect bad records, or store it again";
+
+static bool take_fault(struct read_fault *fault, const struct image_feature *image,
+                       const recmap_error *error) {
+    if (error->status == RECMAP_NO_MEMORY) return fault_memory(fault);
+    fault_set(fault, RECMAP_FEATURE, SIZE_MAX, "feature '%.200s': %s", image->slot.name,
+              error->message);
+    fault_advise(fault, "%s", error->advice[0] ? error->advice : default_advice);
+    return fault_blame(fault, image->bytes_slot);
+}
+
+static recmap_image_draw draw_of(const recmap_columns *columns, const recmap_record *record,
+                                 size_t row) {
+    const struct columns_draws *draws = &columns->draws;
+    recmap_image_draw draw = {draws->seed, draws->epoch, record->number, RECMAP_NO_RECORD};
+    if (draws->positions) draw.position = draws->positions[row];
+    return draw;
+}
+
+bool image_columns_read(recmap_columns *columns, const recmap_record *record, size_t row,
+                        struct read_fault *fault) {
+    struct batch_memory *memory = columns->batch;
+    const recmap_image_draw draw = draw_of(columns, record, row);
+    for (size_t i = 0; i < memory->parser->image_count; i++) {
+        const struct image_feature *image = &memory->parser->images[i];
+        const recmap_bytes *views =
+            (const recmap_bytes *)(const void *)memory->sinks[image->bytes_slot].values.data;
+        const recmap_bytes bytes = views[row];
+        void *pixels = pixels_of(memory, i, row);
+        recmap_error error = RECMAP_ERROR_INIT;
+        if (!bytes.size && image->fill) {
+            memcpy(pixels, image->fill,
+                   (size_t)image->slot.count * recmap_element_size(image->slot.element));
+            continue;
+        }
+        if (!may_go_on(columns, bytes.size)) {
+            fault_set(fault, RECMAP_CANCELLED, SIZE_MAX, "interrupted");
+            return false;
+        }
+        if (image_plan_decode(pixels, &image->plan, &columns->image_scratch, bytes.data, bytes.size,
+                              columns->draws.is_set ? &draw : NULL, &error) != RECMAP_OK)
+            return take_fault(fault, image, &error);
+    }
+    return true;
+}
+
+void image_columns_nothing(struct batch_memory *memory, size_t row) {
+    for (size_t i = 0; i < memory->parser->image_count; i++)
+        sink_put_null(image_sink(memory, i), &memory->parser->images[i].slot, row);
+}

@@ -1,0 +1,15 @@
+/* Pixels of a row's pictures, made after its record was read. */
+#ifndef RECMAP_PARSE_COLUMNS_IMAGE_COLUMN_H
+#define RECMAP_PARSE_COLUMNS_IMAGE_COLUMN_H
+
+#include "parse/columns/columns.h"
+
+/* Decodes the pictures of row `row` to their places in the batch. Returns false and fills `fault`
+ * on failure. */
+bool image_columns_read(recmap_columns *columns, const recmap_record *record, size_t row,
+                        struct read_fault *fault);
+
+/* Makes the row null. */
+void image_columns_nothing(struct batch_memory *memory, size_t row);
+
+#endif

@@ -1,0 +1,53 @@
+/* Any bytes as a picture: described, and decoded as the last two bytes say. A picture that is
+ * decoded has pixels everywhere, and the same ones again. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <recmap/image.h>
+
+#include "fuzz/fuzz.h"
+
+enum { SIDE = 40, PIXELS_SIZE = SIDE * SIDE * 4 * 4 };
+
+static recmap_image describe(uint8_t first, uint8_t second) {
+    static const recmap_element elements[] = {RECMAP_ELEMENT_UINT8, RECMAP_ELEMENT_UINT16,
+                                              RECMAP_ELEMENT_FLOAT32, RECMAP_ELEMENT_BFLOAT16};
+    recmap_image image = {.version = RECMAP_IMAGE_VERSION, .max_pixels = 1 << 18};
+    image.height = 1 + first % SIDE;
+    image.width = 1 + second % SIDE;
+    image.mode = (recmap_image_mode)(first % 3);
+    image.crop = (recmap_crop)(second % 4);
+    image.resize = SIDE;
+    image.padding = first % 5;
+    image.flip = 0.5;
+    image.interpolation = (recmap_interpolation)((first >> 3) % 3);
+    image.no_antialias = first >> 7;
+    image.ignores_exif = second >> 7;
+    image.element = elements[(second >> 2) % 4];
+    return image;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static uint8_t pixels[PIXELS_SIZE], again[PIXELS_SIZE];
+    recmap_image_info info;
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (size < 2) return 0;
+    recmap_status described = recmap_image_describe(&info, data, size, &error);
+    const recmap_image image = describe(data[size - 1], data[size - 2]);
+    const recmap_image_draw draw = {size, data[size - 1], data[0], RECMAP_NO_RECORD};
+    memset(again, 0, sizeof again);
+    memset(pixels, 0xff, sizeof pixels);
+    recmap_status status =
+        recmap_image_decode(pixels, sizeof pixels, &image, data, size, &draw, &error);
+    if (status != RECMAP_OK) {
+        if (!error.message[0]) abort();
+        return 0;
+    }
+    size_t element = image.element == RECMAP_ELEMENT_UINT8     ? 1
+                     : image.element == RECMAP_ELEMENT_FLOAT32 ? 4
+                                                               : 2;
+    size_t used = (size_t)image.height * image.width * recmap_image_channels(image.mode) * element;
+    status = recmap_image_decode(again, used, &image, data, size, &draw, &error);
+    if (described != RECMAP_OK || status != RECMAP_OK || memcmp(pixels, again, used) != 0) abort();
+    return 0;
+}
