@@ -93,7 +93,11 @@ bool batch_set_place(recmap_batch *batch, const struct batch_place *place, uint6
     if (!array_reserve(&batch->positions, &batch->positions_capacity, count,
                        sizeof *batch->positions))
         return false;
-    for (size_t i = 0; i < count; i++) batch->positions[i] = (first + i) % epoch_count;
+    if (count) first %= epoch_count; /* the loop has no division, which every record would pay */
+    for (size_t i = 0; i < count; i++) {
+        batch->positions[i] = first;
+        if (++first == epoch_count) first = 0;
+    }
     batch->place = *place;
     batch->place.is_set = false;
     recmap_draws draws = {place->seed, place->epoch, place->repeats ? batch->positions : NULL};

@@ -10,7 +10,7 @@
 /* Sets `copies`, which has a value for each of the `count` paths. A file is a copy
  * - if the name of another file remains without one of its marks, or without several;
  * - or if several files differ in their marks alone: then the first one is the original. But files
- *   without -of-N that only differ in a number, as "x (1)" and "x (2)", are no copies.
+ *   without -of-N that only differ in a number, as "x (1)" and "x (2)", are not copies.
  * Asks the thread's interrupt. Errors: NO_MEMORY, CANCELLED. */
 recmap_status marked_copies_find(bool *copies, char *const *paths, size_t count,
                                  recmap_error *error);

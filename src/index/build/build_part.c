@@ -29,7 +29,7 @@ static recmap_status check_source(struct build_part *part, struct source *source
                              : index_check_grown(part->grown, part->grown_shard, source, error);
 }
 
-/* The advised command names the shards of the index, so with new ones it is no use. */
+/* The advised command names the shards of the index, so it does not help if there are new ones. */
 static recmap_status check_grown(struct build_part *part, recmap_storage *storage, bool has_new,
                                  recmap_error *error) {
     struct source *source = NULL;

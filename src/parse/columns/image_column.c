@@ -17,9 +17,7 @@ recmap_status columns_check_draws(const recmap_parser *parser, bool has_draws,
 }
 
 static struct sink *image_sink(struct batch_memory *memory, size_t image) {
-    const recmap_parser *parser = memory->parser;
-    return &memory
-                ->sinks[parser->features.count + parser->lists.count + parser->slice_count + image];
+    return batch_memory_slice(memory, memory->parser->slice_count + image);
 }
 
 /* A merge may let the sink start in the middle of a batch: then row 0 is the part's. */

@@ -115,7 +115,6 @@ static bool start_rows(struct image_rows *rows, struct region *region, uint8_t *
     struct side y =
         reversed(down.is_vertical ? rectangle->y : rectangle->x, header->height, down.is_reversed);
     rows->mode = plan->image.mode;
-    rows->element = plan->image.element;
     rows->is_wide = plan->image.element == RECMAP_ELEMENT_UINT16;
     rows->table = plan->table;
     rows->pixel_size = plan->pixel_size;

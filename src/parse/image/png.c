@@ -22,7 +22,6 @@ struct png_reader {
     jmp_buf on_error;
     struct image_rows *rows;
     const struct encoded *encoded;
-    const struct region *region;
     size_t position; /* in the encoded bytes */
     uint32_t row;    /* being read */
     uint8_t *buffer; /* a row, or all rows of an interlaced picture */
@@ -155,8 +154,9 @@ static recmap_status fail_reader(const struct png_reader *reader, recmap_error *
 
 recmap_status png_decode(struct image_rows *rows, const struct encoded *encoded,
                          const struct region *region, recmap_error *error) {
-    struct png_reader reader = {.rows = rows, .encoded = encoded, .region = region};
+    struct png_reader reader = {.rows = rows, .encoded = encoded};
     reader.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reader, take_error, ignore_warning);
+    (void)region; /* rows that are not wanted are decoded too: each depends on the one above */
     if (!reader.png) return fail_memory(error);
     reader.info = png_create_info_struct(reader.png);
     if (reader.info) decode(&reader);

@@ -20,7 +20,6 @@ enum sample_layout {
 struct image_rows {
     struct resize resize;
     recmap_image_mode mode;
-    recmap_element element;
     bool is_wide; /* of the pixels: 16 bits */
     /* What the decoder gives. */
     enum sample_layout layout;
