@@ -426,12 +426,12 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         It has no reference to the loader.
         """
         source, dataset, parser, order = self._loader, self.dataset, self._parser, self.order
-        old = self._old
+        old, draw_seed = self._old, self._draw_seed
 
         def fault() -> str:
             epoch, position, *_ = source.skipped()[0]
             used = order if old is None or epoch > old.last_epoch else old.order
-            return fault_at(dataset, used, parser, epoch, position)
+            return fault_at(dataset, used, parser, epoch, position, draw_seed)
 
         return fault
 

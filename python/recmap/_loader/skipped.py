@@ -12,6 +12,7 @@ from .. import _recmap
 from .._base.errors import Error
 from .._base.warn import warn_caller
 from .._dataset.dataset import Dataset
+from .._example.images import draws_of
 from .._order.orders import Order
 
 __all__ = ["SkippedRecords", "fault_at"]
@@ -20,17 +21,29 @@ _COUNTED = 'loader.statistics["skipped"] counts all of them, and loader.skipped 
 
 
 def fault_at(
-    dataset: Dataset, order: Order, parser: _recmap.Parser | None, epoch: int, position: int
+    dataset: Dataset,
+    order: Order,
+    parser: _recmap.Parser | None,
+    epoch: int,
+    position: int,
+    draw_seed: int | None = None,
 ) -> str:
     """What is wrong with the record at a position of an order, and its place. It is read again: the
-    library only keeps the numbers of bad records."""
+    library only keeps the numbers of bad records.
+
+    `draw_seed` is the seed of random images. A picture that is cut off is bad only for crops that
+    need its end, and positions count in some orders only, so both crops are tried.
+    """
     try:
         if order.row_width:
             dataset.gather(order.pieces(epoch, position)[:, 0])
         elif parser is None:
             dataset.gather([order.at(epoch, position)])
         else:
-            dataset._parsed([order.at(epoch, position)], parser, "error")
+            number = [order.at(epoch, position)]
+            for places in (None,) if draw_seed is None else (None, [position]):
+                seed, drawn = (None, None) if draw_seed is None else (draw_seed, epoch)
+                dataset._parsed(number, parser, "error", 1, draws_of(seed, drawn, places))
     except Error as error:
         return str(error).splitlines()[0]
     return f"{dataset.index_path}: position {position} of epoch {epoch}"
