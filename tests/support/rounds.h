@@ -1,6 +1,6 @@
 /* How often a random test repeats. With RECMAP_TEST_SHORT=1 it takes the first third of its rounds.
- * tests/run sets it for the sanitizers, under which each round is 5 to 40 times slower: they look
- * for faults in the code that the rounds reach, and the release build runs all rounds. */
+ * tests/run sets it, but in its long form only for the sanitizers, under which each round is 5 to
+ * 40 times slower: they look for faults in the code that the rounds reach. */
 #ifndef RECMAP_TESTS_SUPPORT_ROUNDS_H
 #define RECMAP_TESTS_SUPPORT_ROUNDS_H
 

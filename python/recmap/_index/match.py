@@ -223,6 +223,54 @@ def _matched(names: Sequence[str], folder: str, shards: Sequence[str]) -> dict[s
     return found
 
 
+def _fewer_shards(
+    dataset: Dataset,
+    names: list[str],
+    found: dict[str, str],
+    shards: Sequence[str],
+    folder: str,
+) -> StaleIndexError:
+    """The error for shards that are fewer than those of the index."""
+    missing = [name for name in names if name not in found]
+    if len(missing) == len(names):
+        return _other_shard(dataset, 0, names, shards)
+    were = "was" if len(shards) == 1 else "were"
+    given = f"the index has {counted(len(names), 'shard')}, but only {len(shards)} {were} given"
+    has_annotated = dataset._annotated_columns()
+    if _exists(resolved(folder, missing[0])):
+        replaced = "" if has_annotated else "; rebuild=True replaces this one"
+        return _stale(
+            dataset,
+            f"{given}: it is also of {missing[0]}",
+            "Name all of its shards, or pass index=PATH to build an index of these alone"
+            f"{replaced}.",
+        )
+    rebuild = "" if has_annotated else "rebuild=True, or with "
+    return _stale(
+        dataset,
+        f"{given}; the first that is missing is {missing[0]}",
+        "Restore it, or name it too. To continue without its records, open the shards with "
+        f"{rebuild}index=PATH to build another index.",
+    )
+
+
+def _grown_shards(dataset: Dataset, found: dict[str, str], sizes: dict[str, int]) -> list[str]:
+    """The local shards that have more bytes than when they were indexed. Raises if one has fewer.
+    Every read compares an object in a store with the index."""
+    grown = []
+    for name, size in sizes.items():
+        shard = found[name]
+        if is_url(shard):
+            continue
+        now = os.stat(shard).st_size
+        if now < size:
+            had = f"had {size} when it was indexed"
+            raise _stale(dataset, f"the shard has {counted(now, 'byte')}, but {had}", path=shard)
+        if now > size:
+            grown.append(shard)  # appending compares it with the index
+    return grown
+
+
 def check_shards(
     dataset: Dataset, shards: Sequence[str], *, is_list: bool
 ) -> tuple[list[str], list[str]]:
@@ -235,28 +283,7 @@ def check_shards(
     names = list(sizes)
     found = _matched(names, folder, shards)
     if len(names) > len(shards):
-        were = "was" if len(shards) == 1 else "were"
-        missing = [name for name in names if name not in found]
-        if len(missing) == len(names):
-            raise _other_shard(dataset, 0, names, shards)
-        has_annotated = dataset._annotated_columns()
-        if _exists(resolved(folder, missing[0])):
-            replaced = "" if has_annotated else "; rebuild=True replaces this one"
-            raise _stale(
-                dataset,
-                f"the index has {counted(len(names), 'shard')}, but only {len(shards)} {were} "
-                f"given: it is also of {missing[0]}",
-                "Name all of its shards, or pass index=PATH to build an index of these alone"
-                f"{replaced}.",
-            )
-        rebuild = "" if has_annotated else "rebuild=True, or with "
-        raise _stale(
-            dataset,
-            f"the index has {counted(len(names), 'shard')}, but only {len(shards)} {were} given; "
-            f"the first that is missing is {missing[0]}",
-            "Restore it, or name it too. To continue without its records, open the shards with "
-            f"{rebuild}index=PATH to build another index.",
-        )
+        raise _fewer_shards(dataset, names, found, shards, folder)
     indexed = set(found.values())
     new = [shard for shard in shards if shard not in indexed]
     others = iter(new)
@@ -264,17 +291,7 @@ def check_shards(
     for i, name in enumerate(names):
         if found.get(name) != ordered[i]:
             raise _other_shard(dataset, i, names, ordered)
-    grown = []
-    for name in names:
-        shard = found[name]
-        if is_url(shard):
-            continue  # every read compares the object with the index
-        now = os.stat(shard).st_size
-        if now < sizes[name]:
-            had = f"had {sizes[name]} when it was indexed"
-            raise _stale(dataset, f"the shard has {counted(now, 'byte')}, but {had}", path=shard)
-        if now > sizes[name]:
-            grown.append(shard)  # appending compares it with the index
+    grown = _grown_shards(dataset, found, sizes)
     try:
         _check_rewritten(dataset, found, grown)
     except StaleIndexError as error:

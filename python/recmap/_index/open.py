@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -202,6 +202,126 @@ def _check_names(
         raise ValueError("index= is for shards: an .rmx is an index itself, so leave index= out")
 
 
+@dataclass(frozen=True)
+class _Place:
+    """What the source of a data set names: an index, maybe by a selection, or shards."""
+
+    names: list[str]
+    index_path: str  # of the index, or where that of shards is by default
+    reading: Reading
+    storage: Storage
+    is_index: bool
+    selection: str | None = None
+    shards: Sequence[str] = ()  # those found; an index has its own
+    is_named_file: bool = False
+
+
+def _place_of_index(
+    names: list[str],
+    selection: str | None,
+    index: Path | None,
+    shards: Path | None,
+    reading: Reading,
+    storage: Storage,
+) -> _Place:
+    if selection is not None:
+        allowed = reading.allow_absolute_paths
+        names = [_selected_index(selection, index, allow_absolute_paths=allowed)]
+    name = names[0]
+    may_have_urls = storage.allow_urls or bool(storage.options)
+    storage = with_hadoop(
+        [name, None, shards],
+        storage,
+        index=name if may_have_urls and not is_url(name) else None,
+    )
+    path = without_query(name)
+    if path != name:
+        check_query(storage)
+        storage = storage.with_urls(names)
+    return _Place(names, path, reading, storage, is_index=True, selection=selection)
+
+
+def _place_of_shards(
+    names: list[str],
+    index: Path | None,
+    split: str | None,
+    sets: Sets,
+    framing: str,
+    reading: Reading,
+    storage: Storage,
+) -> _Place:
+    shards, path, storage, is_named = expanded(
+        names,
+        with_hadoop([*names, index, None], storage, index=None),
+        split=split,
+        sets=sets,
+        framing=framing,
+        finds_index=index is None,
+    )
+    # Naming shards allows them. They were found, and a difference is a stale index.
+    reading = replace(reading, allow_absolute_paths=True, allow_missing_shards=True)
+    storage = replace(storage, allow_urls=True)
+    return _Place(
+        names, path, reading, storage, is_index=False, shards=shards, is_named_file=is_named
+    )
+
+
+def _warn_of_indexing(
+    old: list[str], arguments: dict[str, Any], path: str, *, is_built: bool
+) -> None:
+    """Warns of arguments of `index` in a call of `open_with`, with the calls to make instead."""
+    index = arguments["index"]
+    bad = arguments["building"].get("on_bad_record", "error") != "error"
+    contents = {**{name: arguments[name] for name in ("id", "lift", "count")}, "on_bad_record": bad}
+    source = {
+        "split": arguments["split"],
+        "sets": arguments["sets"] != "error",
+        "framing": arguments["framing"] != "auto",
+        "access": arguments["access"] != "map",
+        "storage": arguments["storage"] is not None,
+    }
+    warn_of_indexing(
+        old,
+        None if index is None else os.fspath(index),
+        [name for name, is_given in contents.items() if is_given],
+        [name for name, is_given in source.items() if is_given],
+        is_index=False,
+        is_built=is_built,
+        is_rebuilt=os.path.lexists(path),
+    )
+
+
+def _open_named(
+    opening: OpenOptions,
+    indexing: IndexOptions,
+    selection: str | None,
+    old: list[str],
+    *,
+    rebuild: bool,
+) -> Dataset:
+    """The data set of an index or selection that the caller named."""
+    dataset = _open_index(opening, indexing, rebuild=rebuild)
+    check_ids(dataset, indexing)
+    warn_of_indexing(old, None, (), (), is_index=True, is_built=True)
+    return dataset if selection is None else _view_of(selection, dataset)
+
+
+def _open_shards(
+    opening: OpenOptions, indexing: IndexOptions, place: _Place, *, is_built: bool
+) -> Dataset:
+    """The data set of shards that the caller named, by their index, which is built if need be."""
+    if is_built:
+        is_list = len(place.names) > 1 or place.names[0].startswith("@")
+        dataset = _open_or_append(opening, indexing, place.shards, is_list=is_list)
+        check_ids(dataset, indexing)
+        return dataset
+    if os.path.lexists(opening.path):
+        indexing = _keep_contents(opening.path, indexing, place.shards)
+    check_missing_is_used(indexing.missing_values, indexing.lifts)
+    build_index(opening.path, place.shards, indexing)
+    return Dataset._open(opening)
+
+
 def open_with(
     source: Source,
     *,
@@ -220,52 +340,28 @@ def open_with(
     **building: Any,
 ) -> Dataset:
     """`open`, with the arguments of `index` for a new index: 0.2.0 has them in `open`."""
+    arguments = dict(locals())
     old = [name for name in INDEXING if name in building]
-    memory_limit = building.pop("memory_limit", None)
-    names, selection = names_of(source), None
-    has_storage = storage is not None
-    reading, storage = reading_of(access), storage_of(storage)
-    if _is_selection(names):
-        selection = names[0]
-        allowed = reading.allow_absolute_paths
-        names = [_selected_index(selection, index, allow_absolute_paths=allowed)]
-        index = None
+    names = names_of(source)
+    selection = names[0] if _is_selection(names) else None
     # What a selection names is only opened, never indexed, whatever its name: the selection may be
     # from elsewhere.
     is_index = selection is not None or _is_index(names)
-    _check_names(index, shards, split, sets, is_index=is_index)
-    may_have_urls = is_index and (storage.allow_urls or bool(storage.options))
-    storage = with_hadoop(
-        [*names, index, shards],
-        storage,
-        index=names[0] if may_have_urls and not is_url(names[0]) else None,
-    )
-    paths: list[str] = []
-    is_named = False
+    other = None if selection is not None else index  # that of a selection is in its place
+    _check_names(other, shards, split, sets, is_index=is_index)
     framing_name, framing_path = load_framing(framing)
-    if is_index:
-        default_path = without_query(names[0])
-        if default_path != names[0]:
-            check_query(storage)
-            storage = storage.with_urls(names)
-    else:
-        paths, default_path, storage, is_named = expanded(
-            names,
-            storage,
-            split=split,
-            sets=sets,
-            framing=framing_name,
-            finds_index=index is None,
-        )
-        # Naming shards allows them. They were found, and a difference is a stale index.
-        reading = replace(reading, allow_absolute_paths=True, allow_missing_shards=True)
-        storage = replace(storage, allow_urls=True)
+    options = reading_of(access), storage_of(storage)
+    place = (
+        _place_of_index(names, selection, index, shards, *options)
+        if is_index
+        else _place_of_shards(names, index, split, sets, framing_name, *options)
+    )
     opening = OpenOptions(
-        path=absolute(default_path if index is None else os.fspath(index)),
+        path=absolute(place.index_path if other is None else os.fspath(other)),
         check=check,
-        reading=reading,
+        reading=place.reading,
         shards=path_of(shards),
-        storage=storage,
+        storage=place.storage,
         framing_path=framing_path,
     )
     indexing = IndexOptions(
@@ -273,47 +369,17 @@ def open_with(
         lifts=lifts_of(lift),
         counted=counted_of(count),
         framing=framing_name,
-        memory_limit=size_of(memory_limit),
-        reading=reading,
-        storage=storage,
+        reading=place.reading,
+        storage=place.storage,
         sets=sets,
-        is_named_file=is_named,
-        **building,
+        is_named_file=place.is_named_file,
+        **{**building, "memory_limit": size_of(building.get("memory_limit"))},
     )
     if is_index:
-        dataset = _open_index(opening, indexing, rebuild=rebuild)
-        check_ids(dataset, indexing)
-        warn_of_indexing(old, None, (), (), is_index=True, is_built=True)
-        return dataset if selection is None else _view_of(selection, dataset)
+        return _open_named(opening, indexing, selection, old, rebuild=rebuild)
     is_built = os.path.lexists(opening.path) and not rebuild
-    bad = building.get("on_bad_record", "error") != "error"
-    contents = {"id": id, "lift": lift, "count": count, "on_bad_record": bad}
-    source_of = {
-        "split": split,
-        "sets": sets != "error",
-        "framing": framing != "auto",
-        "access": access != "map",
-        "storage": has_storage,
-    }
-    warn_of_indexing(
-        old,
-        None if index is None else os.fspath(index),
-        [name for name, is_given in contents.items() if is_given],
-        [name for name, is_given in source_of.items() if is_given],
-        is_index=False,
-        is_built=is_built,
-        is_rebuilt=os.path.lexists(opening.path),
-    )
-    if is_built:
-        is_list = len(names) > 1 or names[0].startswith("@")
-        dataset = _open_or_append(opening, indexing, paths, is_list=is_list)
-        check_ids(dataset, indexing)
-        return dataset
-    if os.path.lexists(opening.path):
-        indexing = _keep_contents(opening.path, indexing, paths)
-    check_missing_is_used(indexing.missing_values, indexing.lifts)
-    build_index(opening.path, paths, indexing)
-    return Dataset._open(opening)
+    _warn_of_indexing(old, arguments, opening.path, is_built=is_built)
+    return _open_shards(opening, indexing, place, is_built=is_built)
 
 
 @suggest_arguments(former=open_with)

@@ -243,15 +243,8 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         self._draw_seed = draw_seed_of(seed, features, feature_lists)
         is_seed = is_integer(seed) and 0 <= seed < 1 << 64
         self._seed = int(seed) if is_seed else 0  # of `RecordBatch.seeds`; orders check theirs
-        has_draws = self._draw_seed is not None
-        self.order: Order = self._order_of(dataset, order, shuffle, seed, has_draws)
-        self._order = order_over(dataset, self.order)
-        warn_if_empty(self.order)
-        warn_of_sources(self.order, dataset._part_lengths)
-        if batch_size is not None and self._order.batch_count():
-            warn_caller(f"batch_size={batch_size} has no effect: the order makes its own batches")
+        self._set_order(order, shuffle, seed, batch_size)
         self._epochs = epochs
-        self._batch_size = self._size_of(batch_size)
         self._last = one_of("last", last, LAST)
         self._saves_end = bool(one_of("epoch_end", epoch_end, EPOCH_END)) and epochs is None
         self._rank, self._world_size = rank, world_size
@@ -278,6 +271,23 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
                 f"{counted(len(self.order), 'position')} of an epoch cannot fill one"
             )
         self._identity = dataset._fingerprint(), dataset._record_count()
+        self._set_transform(transform, transform_threads)
+
+    def _set_order(
+        self, order: Order | None, shuffle: bool, seed: int, batch_size: int | None
+    ) -> None:
+        has_draws = self._draw_seed is not None
+        self.order: Order = self._order_of(self.dataset, order, shuffle, seed, has_draws)
+        self._order = order_over(self.dataset, self.order)
+        warn_if_empty(self.order)
+        warn_of_sources(self.order, self.dataset._part_lengths)
+        if batch_size is not None and self._order.batch_count():
+            warn_caller(f"batch_size={batch_size} has no effect: the order makes its own batches")
+        self._batch_size = self._size_of(batch_size)
+
+    def _set_transform(
+        self, transform: Callable[[Any], Any] | None, transform_threads: int | None
+    ) -> None:
         if transform is not None and not callable(transform):
             raise TypeError(f"transform must be a callable, not {transform!r}")
         if transform is not None:

@@ -1,5 +1,5 @@
 /* The internals of element counts: what all sources of counts have in common, and the functions
- * that a source implements. Counts packed in memory are one source; an index is another. */
+ * that a source implements. The only source today is counts packed in memory. */
 #ifndef RECMAP_ORDER_COUNTS_COUNTS_H
 #define RECMAP_ORDER_COUNTS_COUNTS_H
 
@@ -9,8 +9,7 @@
 
 #include <recmap/counts.h>
 
-/* Record numbers are checked before they get here. Values may be wrong if the bytes they come from
- * have changed, but reading never fails. */
+/* Record numbers are checked before they get here, and reading never fails. */
 struct counts_source {
     void (*destroy)(recmap_counts *counts);
     /* values[i] is the count of records[i], in any order of records. */
@@ -45,8 +44,8 @@ struct counts_reader {
                           recmap_error *error);
 };
 
-/* Packs the counts of `record_count` records, which are read twice. Errors: those of the reader and
- * of counts_complete; CORRUPT if the reader's results differ. */
+/* Packs the counts of `record_count` records, which are read twice: to find the widths, then to
+ * pack. Errors: those of the reader and of counts_complete; CORRUPT if the two readings differ. */
 recmap_status counts_pack(recmap_counts **counts, const struct counts_reader *reader,
                           uint64_t record_count, recmap_error *error);
 

@@ -68,8 +68,8 @@ static recmap_status fill_columns(struct alias_table *table, uint64_t *heights,
     return RECMAP_OK;
 }
 
-/* Weights become integers whose sum is known exactly, and the integers, not the floats, are
- * digested: weights that give the same draws have the same digest. */
+/* Weights become integers that add up to the area of the table. The integers are digested, not the
+ * doubles: weights that give the same draws have the same digest. */
 static recmap_status fill(struct alias_table *table, uint64_t *integers, const double *weights,
                           recmap_error *error) {
     uint64_t sum;

@@ -23,7 +23,7 @@ struct alias_table {
     uint8_t digest[DIGEST_SIZE]; /* of the weights, scaled to the table's whole area */
 };
 
-/* Errors: as weights_to_integers, and NO_MEMORY. */
+/* Asks the thread's interrupt. Errors: as weights_to_integers, and NO_MEMORY. */
 recmap_status alias_init(struct alias_table *table, const double *weights, size_t count,
                          recmap_error *error);
 void alias_deinit(struct alias_table *table);

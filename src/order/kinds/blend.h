@@ -29,7 +29,7 @@ recmap_status blend_check_changes(const recmap_mixture_change *changes, size_t c
                                   recmap_error *error);
 
 /* From changes that were checked; each has `source_count` weights. On failure the blend is empty.
- * Errors: INVALID for weights, NO_MEMORY. */
+ * Asks the thread's interrupt. Errors: INVALID for weights; NO_MEMORY; CANCELLED. */
 recmap_status blend_init(struct blend *blend, size_t source_count,
                          const recmap_mixture_change *changes, size_t change_count,
                          recmap_error *error);

@@ -9,8 +9,8 @@
 
 enum { DIGEST_SIZE = 16 };
 
-/* XXH3-128 in canonical form over the array's items as little-endian 64-bit words. Errors:
- * NO_MEMORY. */
+/* XXH3-128 in canonical form over the array's items as little-endian 64-bit words.
+ * Asks the thread's interrupt. Errors: NO_MEMORY; CANCELLED. */
 recmap_status digest_words(uint8_t digest[DIGEST_SIZE], const uint64_t *words, size_t count,
                            recmap_error *error);
 

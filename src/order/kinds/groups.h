@@ -17,7 +17,8 @@ struct groups {
 };
 
 /* Records with equal labels form a group; groups are in ascending order of their labels.
- * Asks the thread's interrupt. Errors: INVALID for 2^32 records or more; NO_MEMORY; CANCELLED. */
+ * Asks the thread's interrupt. Errors: INVALID for 2^32 - 1 records or more; NO_MEMORY; CANCELLED.
+ */
 recmap_status groups_by_label(struct groups *groups, const int64_t *labels, size_t n,
                               recmap_error *error);
 

@@ -149,8 +149,8 @@ static recmap_status mixture_position_of(uint64_t *position, const recmap_order 
     const recmap_order *base = mixture->sources[source];
     uint64_t first = blend_draws_before(blend, source, start);
     uint64_t end = blend_draws_before(blend, source, start + order->count);
-    /* The record occurs once in each of the source's epochs that overlap this one. A source can be
-     * a mixture that gives it no record of a source of its own, in any of many epochs. */
+    /* Looks at every epoch of the source that overlaps this one. If the source is a mixture itself,
+     * its epochs hold different records, and many of them may lack this one. */
     for (uint64_t e = first / base->count; e * base->count < end; e++) {
         uint64_t place;
         RETURN_IF_FAILED(interrupt_check(thread_interrupt(), EPOCH_WORK, error));
@@ -341,8 +341,7 @@ static recmap_status fail_incomplete(const struct blend *blend, size_t source,
 /* Sets the epoch's length: the shortest or the longest that a source implies.
  *
  * A source that always has weight 0 implies none. A source may also have weight 0 from some
- * position on. It then implies no shortest length, and a longest one only if it was completed
- * before. */
+ * position on. It then implies a length only if it was completed before. */
 static recmap_status set_length(struct mixture_order *mixture, recmap_error *error) {
     bool is_last = mixture->options.stop == RECMAP_STOP_LAST;
     uint64_t length = is_last ? 0 : UINT64_MAX;
@@ -364,8 +363,8 @@ static recmap_status set_length(struct mixture_order *mixture, recmap_error *err
 }
 
 /* The numbers of all sources follow one another: source i has those from first_number[i] on. The
- * order has a property of rows only if all its sources have it. Sources are retained last, when
- * nothing can fail any more, so destroying a half-made mixture releases none. */
+ * sources were checked to have rows of one width. Sources are retained last, when nothing can fail
+ * any more, so destroying a half-made mixture releases none. */
 static recmap_status set_sources(struct mixture_order *mixture, recmap_order *const *sources,
                                  size_t count, recmap_error *error) {
     mixture->sources = calloc(count, sizeof *mixture->sources);

@@ -55,7 +55,7 @@ struct recmap_order {
     uint64_t limit;         /* record numbers, or row numbers, are below this */
     uint64_t batch_count;   /* of own batches per epoch, or 0 */
     bool repeats;           /* an epoch may hold a record more than once */
-    bool epochs_differ;     /* epochs contain different records, not only another order of them */
+    bool epochs_differ;     /* an epoch may lack a record, or a row, that another epoch holds */
     uint64_t record_limit;  /* record numbers are below this; for a row order, those in pieces */
     struct order_rows rows; /* zeros for orders over records */
 };

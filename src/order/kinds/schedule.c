@@ -4,9 +4,12 @@
 #include <stdlib.h>
 
 #include "base/core/error.h"
+#include "base/core/interrupt.h"
 #include "base/core/search.h"
 #include "order/kinds/slack.h"
 #include "order/kinds/weights.h"
+
+enum { SOURCE_WORK = 8 }; /* of a source in a slot, for the interrupt, in bytes */
 
 /* Each turn of a source has a window: turn j is scheduled at slot floor(j * period / share) or
  * later, and before its deadline, slot ceil((j + 1) * period / share). */
@@ -50,8 +53,11 @@ static size_t choose(const struct schedule *schedule, const uint32_t *turns, uin
     return 0;
 }
 
-static void fill(struct schedule *schedule, struct slack_tree *tree, uint32_t *turns) {
+static recmap_status fill(struct schedule *schedule, struct slack_tree *tree, uint32_t *turns,
+                          recmap_error *error) {
+    const uint64_t work = schedule->source_count * SOURCE_WORK;
     for (uint32_t slot = 0; slot < schedule->period; slot++) {
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), work, error));
         size_t source = choose(schedule, turns, slot, slack_first_zero(tree));
         uint32_t turn = turns[source]++;
         assert(turn < schedule->shares[source]);
@@ -62,6 +68,7 @@ static void fill(struct schedule *schedule, struct slack_tree *tree, uint32_t *t
         slack_add(tree, slot + 2, deadline_of(schedule, source, turn), -1);
         slack_add(tree, slot + 1, slot + 2, schedule->period + 1);
     }
+    return RECMAP_OK;
 }
 
 /* What shares are computed from. There are as many places as sources, but only sources with
@@ -123,12 +130,9 @@ recmap_status schedule_init(struct schedule *schedule, const double *weights, si
     uint32_t *turns = calloc(source_count, sizeof *turns);
     recmap_status status = turns ? allocate(&s, weights, error) : fail_memory(error);
     if (status == RECMAP_OK && !make_slack(&tree, &s)) status = fail_memory(error);
-    if (status == RECMAP_OK) {
-        fill(&s, &tree, turns);
-        *schedule = s;
-    } else {
-        schedule_deinit(&s);
-    }
+    if (status == RECMAP_OK) status = fill(&s, &tree, turns, error);
+    if (status == RECMAP_OK) *schedule = s;
+    else schedule_deinit(&s);
     slack_deinit(&tree);
     free(turns);
     return status;

@@ -29,7 +29,8 @@ struct schedule {
     { 0, 0, NULL, NULL, NULL, NULL }
 
 /* A source with weight 0 gets no slot, and the shares of the others are what they would be without
- * it. Errors: INVALID for weights that are negative or not finite, or all 0; NO_MEMORY. */
+ * it. Asks the thread's interrupt. Errors: INVALID for weights that are negative or not finite, or
+ * all 0; NO_MEMORY; CANCELLED. Cost: up to PROPORTION_MAX * source_count steps. */
 recmap_status schedule_init(struct schedule *schedule, const double *weights, size_t source_count,
                             recmap_error *error);
 void schedule_deinit(struct schedule *schedule);

@@ -1,5 +1,5 @@
-/* A segment tree over the slots of a period, with a number (its slack) for each slot: adds to
- * ranges of slots and finds the first slot whose slack is 0. */
+/* A segment tree over slots, with a number (its slack) for each: adds to ranges of slots and finds
+ * the first slot whose slack is 0 or less. */
 #ifndef RECMAP_ORDER_KINDS_SLACK_H
 #define RECMAP_ORDER_KINDS_SLACK_H
 
@@ -23,7 +23,7 @@ void slack_deinit(struct slack_tree *tree);
 /* Adds to the slots [first, end). */
 void slack_add(struct slack_tree *tree, size_t first, size_t end, int32_t amount);
 
-/* The first slot whose number is 0 or less, or tree->leaves. */
+/* The first slot whose slack is 0 or less, or tree->leaves. */
 size_t slack_first_zero(const struct slack_tree *tree);
 
 #endif

@@ -232,7 +232,6 @@ static uint64_t range_limit(uint64_t first, uint64_t count, int64_t step) {
     return (step < 0 ? first : first + (count - 1) * stride) + 1;
 }
 
-/* A limit of 0 means that the range leaves the numbers that an order may have. */
 recmap_status recmap_order_view_range(recmap_order **order, recmap_order *base, uint64_t first,
                                       uint64_t count, int64_t step, recmap_error *error) {
     if (!step) return fail(error, RECMAP_INVALID, "a range's step must not be 0");

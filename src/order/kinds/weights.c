@@ -9,7 +9,7 @@
 #include "base/core/interrupt.h"
 #include "base/permutation/wide.h"
 
-enum { WEIGHT_WORK = 32, CHECK_WORK = 8 }; /* for the interrupt, in bytes */
+enum { WEIGHT_WORK = 32, CHECK_WORK = 8, MULTIPLE_WORK = 8 }; /* for the interrupt, in bytes */
 
 /* A positive double as mantissa * 2^(exponent - 53), where the mantissa has 53 bits. */
 struct parts {
@@ -91,9 +91,10 @@ static void next_multiples(struct multiple *multiples, const uint64_t *integers,
 /* Corrects the total to PROPORTION_MAX: adds one to the largest remainders, the first of equal
  * ones; or subtracts one from the largest proportions, if those that must not be 0 made it too
  * large. */
-static void correct_total(uint32_t *proportions, struct multiple *multiples, size_t count,
-                          int64_t lacking) {
+static recmap_status correct_total(uint32_t *proportions, struct multiple *multiples, size_t count,
+                                   int64_t lacking, recmap_error *error) {
     for (; lacking; lacking += lacking < 0 ? 1 : -1) {
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), count * MULTIPLE_WORK, error));
         size_t best = 0;
         for (size_t i = 1; i < count; i++)
             if (lacking > 0 ? multiples[i].rest > multiples[best].rest
@@ -102,38 +103,48 @@ static void correct_total(uint32_t *proportions, struct multiple *multiples, siz
         proportions[best] += lacking > 0 ? 1 : (uint32_t)-1;
         multiples[best].rest = 0;
     }
+    return RECMAP_OK;
 }
 
-static void round_proportions(uint32_t *proportions, struct multiple *multiples, size_t count) {
+static recmap_status round_proportions(uint32_t *proportions, struct multiple *multiples,
+                                       size_t count, recmap_error *error) {
     int64_t lacking = PROPORTION_MAX;
     for (size_t i = 0; i < count; i++) {
         if (!multiples[i].whole) multiples[i] = (struct multiple){1, 0};
         proportions[i] = (uint32_t)multiples[i].whole;
         lacking -= proportions[i];
     }
-    correct_total(proportions, multiples, count, lacking);
+    return correct_total(proportions, multiples, count, lacking, error);
 }
 
 /* Tries all totals in ascending order: the first one whose rounded proportions are near enough to
  * the weights gives the shortest period. If there is none, the largest is rounded. */
-recmap_status weights_to_proportions(uint32_t *proportions, uint32_t *total,
-                                     const uint64_t *integers, uint64_t sum, size_t count,
-                                     recmap_error *error) {
-    struct multiple *multiples = calloc(count, sizeof *multiples);
-    if (!multiples) return fail_memory(error);
+static recmap_status find_proportions(uint32_t *proportions, uint32_t *total,
+                                      struct multiple *multiples, const uint64_t *integers,
+                                      uint64_t sum, size_t count, recmap_error *error) {
     for (*total = 1; *total <= PROPORTION_MAX; ++*total) {
+        RETURN_IF_FAILED(interrupt_check(thread_interrupt(), count * MULTIPLE_WORK, error));
         next_multiples(multiples, integers, count, sum);
         if (all_are_near(multiples, count, sum)) break;
     }
     if (*total > PROPORTION_MAX) {
         *total = PROPORTION_MAX;
-        round_proportions(proportions, multiples, count);
-    } else {
-        for (size_t i = 0; i < count; i++) {
-            bool is_above = multiples[i].rest > sum >> 26 || !multiples[i].whole;
-            proportions[i] = (uint32_t)multiples[i].whole + is_above;
-        }
+        return round_proportions(proportions, multiples, count, error);
     }
-    free(multiples);
+    for (size_t i = 0; i < count; i++) {
+        bool is_above = multiples[i].rest > sum >> 26 || !multiples[i].whole;
+        proportions[i] = (uint32_t)multiples[i].whole + is_above;
+    }
     return RECMAP_OK;
+}
+
+recmap_status weights_to_proportions(uint32_t *proportions, uint32_t *total,
+                                     const uint64_t *integers, uint64_t sum, size_t count,
+                                     recmap_error *error) {
+    struct multiple *multiples = calloc(count, sizeof *multiples);
+    if (!multiples) return fail_memory(error);
+    recmap_status status =
+        find_proportions(proportions, total, multiples, integers, sum, count, error);
+    free(multiples);
+    return status;
 }

@@ -1,5 +1,5 @@
 /* Converting weights from doubles to integers, so that all further arithmetic is the same on every
- * machine. */
+ * machine. The functions ask the thread's interrupt. */
 #ifndef RECMAP_ORDER_KINDS_WEIGHTS_H
 #define RECMAP_ORDER_KINDS_WEIGHTS_H
 
@@ -12,7 +12,7 @@
  * the sum stays below 2^62, and rounds each to the nearest integer (halves up); a positive weight
  * becomes at least 1. `sum` receives the sum.
  * Errors: INVALID if a weight is negative, infinite or not a number (the message has `what` and its
- * index), if all are 0, or if there are none. */
+ * index), if all are 0, or if there are none; CANCELLED. */
 recmap_status weights_to_integers(uint64_t *integers, uint64_t *sum, const double *weights,
                                   size_t count, const char *what, recmap_error *error);
 
@@ -21,7 +21,8 @@ enum { PROPORTION_MAX = 1 << 20 };
 
 /* Finds the smallest positive integers with a total of at most PROPORTION_MAX whose proportions
  * equal the proportions of `integers` (all positive) to within 2^-26 of one; if there are none, the
- * nearest ones with the total PROPORTION_MAX. `count` is at most PROPORTION_MAX. */
+ * nearest ones with the total PROPORTION_MAX. `count` is at most PROPORTION_MAX. Takes up to
+ * PROPORTION_MAX * count steps of a nanosecond. Errors: NO_MEMORY; CANCELLED. */
 recmap_status weights_to_proportions(uint32_t *proportions, uint32_t *total,
                                      const uint64_t *integers, uint64_t sum, size_t count,
                                      recmap_error *error);

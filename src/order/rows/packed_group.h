@@ -25,7 +25,7 @@ void packed_group_destroy(struct packed_group *group);
 
 uint64_t packed_group_row_count(const struct packed_group *group);
 
-/* Appends the pieces of a row, which is below the row count. Errors: NO_MEMORY. */
+/* Appends the pieces of row `row` of the group. Errors: NO_MEMORY. */
 recmap_status packed_group_add_row(recmap_pieces *pieces, const struct packed_group *group,
                                    uint64_t row, recmap_error *error);
 

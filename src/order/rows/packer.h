@@ -16,7 +16,7 @@ struct packing {
     uint64_t document_count;
     uint64_t size;
     recmap_long long_documents;
-    uint32_t group;
+    uint32_t group; /* documents in each group but the last */
 };
 
 /* A part of a document that shares its row with others: fewer than `size` elements. */

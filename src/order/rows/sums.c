@@ -55,7 +55,7 @@ static void add_up(atomic_sum *sums, uint64_t block_count) {
     atomic_store_explicit(&sums[0], 0, memory_order_release);
     for (uint64_t i = 1; i <= block_count; i++) {
         uint64_t size = sums_at(sums, i);
-        /* Sizes were checked, but bytes of an index can change: sums must still ascend. */
+        /* Sums must ascend whatever the sizes are. */
         sum = size > UINT64_MAX - sum ? UINT64_MAX : sum + size;
         atomic_store_explicit(&sums[i], sum, memory_order_release);
     }

@@ -102,7 +102,8 @@ static const struct order_kind windows_kind = {
 };
 
 /* The elements of a sequence that its windows reach. Positions here include the padding. Windows
- * begin within the first padding only once, because a padding is shorter than a window. */
+ * that overlap or touch reach all from the first element on. Of windows with gaps between them,
+ * only the first begins in the padding before, which is shorter than a window. */
 static uint64_t count_reached(const recmap_windows_options *options, uint64_t count,
                               uint64_t windows) {
     if (!windows) return 0;

@@ -21,6 +21,7 @@
 #include "support/folder.h"
 #include "support/index/build.h"
 #include "support/index/forged.h"
+#include "support/rounds.h"
 #include "support/shards/deflate.h"
 #include "support/shards/oracle.h"
 #include "support/vector_file.h"
@@ -256,7 +257,7 @@ static void test_forged_windows_give_no_wrong_record(void **state) {
     add_deflated(&file, COMPRESSION_GZIP, &content, &way);
     file_write(name, file.data, file.size);
     index_build("a.rmx", NULL, &name, 1);
-    for (int round = 0; round < 20; round++) {
+    for (int round = 0; round < (int)some_rounds(20); round++) {
         struct forged index = forged_read("a.rmx");
         struct forged_table *table = &index.tables[STORE_POINTS];
         assert_int_equal(table->count, 1);

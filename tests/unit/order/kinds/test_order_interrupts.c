@@ -76,6 +76,19 @@ static recmap_status create_windows(const struct fixture *fixture) {
     return finish(recmap_order_windows(&order, fixture->counts, &options, NULL), &order);
 }
 
+/* Weights that no short period comes close to, so that a million periods are tried. */
+static recmap_status create_mixture(const struct fixture *fixture) {
+    (void)fixture;
+    static const double weights[] = {1, 1.41421356237, 1.73205080757};
+    recmap_order *sources[3], *order = NULL;
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(recmap_order_sequential(&sources[i], 1000, NULL), RECMAP_OK);
+    recmap_status status =
+        recmap_order_mixture(&order, sources, weights, 3, RECMAP_STOP_FIRST, NULL);
+    for (size_t i = 0; i < 3; i++) recmap_order_release(sources[i]);
+    return finish(status, &order);
+}
+
 /* A view of a list that is long enough to be asked about while it is hashed. */
 static recmap_status create_view(const struct fixture *fixture) {
     static const uint64_t numbers[4 * RECORDS];
@@ -172,6 +185,12 @@ static void test_weighting_asks_the_interrupt(void **state) {
     check_call(create_weighted, *state, 44);
 }
 
+/* Finding the period counts as 8 bytes for each source and period that is tried; filling it, as
+ * much again for each slot. */
+static void test_mixing_asks_the_interrupt(void **state) {
+    check_call(create_mixture, *state, 2);
+}
+
 /* So few documents are packed by the calling thread alone, which makes the questions predictable.
  */
 static void test_packing_asks_the_interrupt(void **state) {
@@ -202,6 +221,7 @@ int main(void) {
         cmocka_unit_test(test_stratifying_asks_the_interrupt),
         cmocka_unit_test(test_bucketing_asks_the_interrupt),
         cmocka_unit_test(test_weighting_asks_the_interrupt),
+        cmocka_unit_test(test_mixing_asks_the_interrupt),
         cmocka_unit_test(test_packing_asks_the_interrupt),
         cmocka_unit_test(test_making_windows_asks_the_interrupt),
         cmocka_unit_test(test_listing_pieces_asks_the_interrupt),
