@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
-EPOCHS, KILLS = 3, 3  # 44 or 45 steps an epoch
+EPOCHS = 3  # of 44 or 45 steps
 
 
-def start(framework, checkpoint, every):
-    command = [sys.executable, ROOT / "docs" / "examples" / f"train_{framework}.py"]
+def start(program, checkpoint, every):
+    command = [sys.executable, ROOT / "docs" / "examples" / f"train_{program}.py"]
     command += ["--checkpoint", checkpoint, "--epochs", EPOCHS, "--every", every]
     quiet = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "JAX_PLATFORMS": "cpu"}
     return subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True, env=quiet)
@@ -28,9 +28,9 @@ def finish(process):
     return said
 
 
-def kill(process, chance):
-    """After some steps, and then at any moment: while it trains, saves or renames."""
-    for _ in range(chance.randrange(1, 30)):
+def kill(process, chance, steps):
+    """After at most so many steps, and then at any moment: while it trains, saves or renames."""
+    for _ in range(chance.randrange(1, steps)):
         process.stdout.readline()
     time.sleep(chance.random() / 50)
     process.send_signal(signal.SIGKILL)
@@ -49,29 +49,37 @@ def kept_by_torch(path):
     return {**kept, "data": saved["data"], "step": saved["step"]}
 
 
-def kept(framework, path):
+def kept(program, path):
     """All that a checkpoint has, to the bit."""
-    if framework == "torch":
+    if program in ("torch", "images"):
         return kept_by_torch(path)
     with np.load(path) as saved:
         return {name: saved[name].tobytes() for name in saved}
 
 
-@pytest.mark.parametrize("framework", ["torch", "jax", "tensorflow"])
-def test_killed_and_resumed_training_gives_the_same_weights(framework, tmp_path):
+@pytest.mark.parametrize(
+    "program, framework, kills",
+    [
+        ("torch", "torch", 3),
+        ("jax", "jax", 3),
+        ("tensorflow", "tensorflow", 3),
+        ("images", "torch", 10),
+    ],
+)
+def test_killed_and_resumed_training_gives_the_same_weights(program, framework, kills, tmp_path):
     if not importlib.util.find_spec(framework):
         pytest.skip(f"no {framework} here")
     seed = random.SystemRandom().randrange(1000)
     print("seed", seed)
     chance = random.Random(seed)
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    said = finish(start(framework, whole, every=45))
+    said = finish(start(program, whole, every=45))
     assert "step 90" in said and "resuming" not in said
-    for i in range(KILLS):
-        process = start(framework, broken, every=1)
+    for i in range(kills):
+        process = start(program, broken, every=1)
         if i:
             assert process.stdout.readline().startswith("resuming at epoch")
-        kill(process, chance)
-    last = finish(start(framework, broken, every=1))
+        kill(process, chance, 90 // kills)
+    last = finish(start(program, broken, every=1))
     assert last.startswith("resuming at epoch") and last.splitlines()[-1] == said.splitlines()[-1]
-    assert kept(framework, whole) == kept(framework, broken)
+    assert kept(program, whole) == kept(program, broken)
