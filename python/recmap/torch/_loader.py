@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, Unpack, overload
 
 import torch
@@ -15,7 +15,7 @@ from .._example.features import Features
 from .._loader.loader import Loader as _Loader
 from .._loader.options import LoaderOptions
 from ._pinned import PinnedBlocks, Pinning
-from ._tensors import Tensors, check_name_of_numbers, convert
+from ._tensors import Extras, Tensors, convert
 
 Batch = TypeVar("Batch")
 
@@ -32,7 +32,8 @@ class Loader(_Loader[Batch]):
     (docs/frameworks/torch.md).
 
     Args:
-        numbers: the name of an additional item with the records' numbers, as for `tensors`.
+        numbers, seeds: the names of additional items with the records' numbers, and with random
+            numbers for augmentation of your own, as for `tensors`.
         pin_memory: decode columns straight into PyTorch's pinned memory, so that
             ``tensor.to("cuda", non_blocking=True)`` does not wait. What is not decoded there is
             copied there ahead of its use, in the threads of `transform`: new tensors that
@@ -62,6 +63,7 @@ class Loader(_Loader[Batch]):
             feature_lists: None = None,
             transform: None = None,
             numbers: str | None = None,
+            seeds: Sequence[str] = (),
             pin_memory: bool = False,
             **options: Unpack[LoaderOptions],
         ) -> None: ...
@@ -75,6 +77,7 @@ class Loader(_Loader[Batch]):
             feature_lists: None = None,
             transform: None = None,
             numbers: str | None = None,
+            seeds: Sequence[str] = (),
             pin_memory: bool = False,
             **options: Unpack[LoaderOptions],
         ) -> None: ...
@@ -88,6 +91,7 @@ class Loader(_Loader[Batch]):
             feature_lists: Features,
             transform: None = None,
             numbers: str | None = None,
+            seeds: Sequence[str] = (),
             pin_memory: bool = False,
             **options: Unpack[LoaderOptions],
         ) -> None: ...
@@ -101,6 +105,7 @@ class Loader(_Loader[Batch]):
             feature_lists: Features | None = None,
             transform: Callable[[Any], Batch] | None,
             numbers: str | None = None,
+            seeds: Sequence[str] = (),
             pin_memory: bool = False,
             **options: Unpack[LoaderOptions],
         ) -> None: ...
@@ -115,11 +120,11 @@ class Loader(_Loader[Batch]):
         feature_lists: Features | None = None,
         transform: Callable[[Any], Any] | None = None,
         numbers: str | None = None,
+        seeds: Sequence[str] = (),
         pin_memory: bool = False,
         **options: Unpack[LoaderOptions],
     ) -> None:
-        check_name_of_numbers(numbers)
-        self._numbers = numbers
+        self._extras = Extras.of(numbers, seeds)
         # Pinned last, because the transform's own tensors are the ones to copy to the device.
         function: Callable[[Any], Any] | None = transform
         self._blocks: PinnedBlocks | None = None
@@ -135,7 +140,9 @@ class Loader(_Loader[Batch]):
             transform=function,
             **options,
         )
-        self._arguments.update(transform=transform, numbers=numbers, pin_memory=pin_memory)
+        self._arguments.update(
+            transform=transform, numbers=numbers, seeds=seeds, pin_memory=pin_memory
+        )
 
     def __getitem__(self, index: object) -> NoReturn:
         # DataLoader(loader) comes here, because a loader has a length.
@@ -147,13 +154,13 @@ class Loader(_Loader[Batch]):
         )
 
     def _columns_of_step(self) -> Callable[[_recmap.Step], Any]:
-        columns_of_step, numbers = super()._columns_of_step(), self._numbers
+        columns_of_step, extras = super()._columns_of_step(), self._extras
         blocks = self._blocks
         if blocks is None:
-            return lambda step: convert(columns_of_step(step), numbers)
+            return lambda step: convert(columns_of_step(step), extras)
 
         def tensors_of_step(step: _recmap.Step) -> Any:
-            made = convert(columns_of_step(step), numbers, blocks.adopt)
+            made = convert(columns_of_step(step), extras, blocks.adopt)
             blocks.refill()
             return made
 

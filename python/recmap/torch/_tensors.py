@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
+
+import numpy as np
 
 import torch
 from torch.utils import dlpack
@@ -71,18 +73,25 @@ def check_name_of_numbers(numbers: object) -> None:
 if TYPE_CHECKING:
 
     @overload
-    def tensors(batch: RecordBatch, numbers: str | None = None) -> list[bytes]: ...
-    @overload
-    def tensors(batch: ColumnBatch, numbers: str | None = None) -> Tensors: ...
+    def tensors(
+        batch: RecordBatch, numbers: str | None = None, *, seeds: Sequence[str] = ()
+    ) -> list[bytes]: ...
     @overload
     def tensors(
-        batch: tuple[ColumnBatch, ColumnBatch], numbers: str | None = None
+        batch: ColumnBatch, numbers: str | None = None, *, seeds: Sequence[str] = ()
+    ) -> Tensors: ...
+    @overload
+    def tensors(
+        batch: tuple[ColumnBatch, ColumnBatch],
+        numbers: str | None = None,
+        *,
+        seeds: Sequence[str] = (),
     ) -> tuple[Tensors, Tensors]: ...
     @overload
-    def tensors(batch: Any, numbers: str | None = None) -> Any: ...
+    def tensors(batch: Any, numbers: str | None = None, *, seeds: Sequence[str] = ()) -> Any: ...
 
 
-def tensors(batch: Any, numbers: str | None = None) -> Any:
+def tensors(batch: Any, numbers: str | None = None, *, seeds: Sequence[str] = ()) -> Any:
     """Converts a batch to tensors over its own memory: {name: tensor}. Copies only bytes.
 
     A padded sequence has an additional item ``name + "/length"`` with the number of steps of each
@@ -96,6 +105,8 @@ def tensors(batch: Any, numbers: str | None = None) -> Any:
     Args:
         numbers: the name of an additional item with the records' numbers. Of rows that `Chunked`
             or `Packed` make, it is a `Ragged` with the record of every piece.
+        seeds: names of random numbers, each an additional item of that name: the numbers of
+            ``batch.seeds(name)`` as int64, of the same bits, for ``torch.Generator.manual_seed``.
 
     >>> image = recmap.FixedLen(64, "uint8", raw=True)
     >>> features = {"label": recmap.FixedLen((), "int64"), "image": image}
@@ -103,17 +114,46 @@ def tensors(batch: Any, numbers: str | None = None) -> Any:
     >>> batch["label"], batch["image"].shape
     (tensor([0, 1, 2, 3]), torch.Size([4, 64]))
     """
-    return convert(batch, numbers)
+    return convert(batch, Extras.of(numbers, seeds))
 
 
-def convert(batch: Any, numbers: str | None, adopt: Adopt | None = None) -> Any:
+class Extras(NamedTuple):
+    """Items of a batch that are not columns."""
+
+    numbers: str | None = None
+    seeds: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, numbers: str | None, seeds: Sequence[str]) -> Extras:
+        check_name_of_numbers(numbers)
+        if isinstance(seeds, str) or not all(isinstance(name, str) for name in seeds):
+            raise TypeError(f'seeds must be names of items, such as ("noise",), not {seeds!r}')
+        return cls(numbers, tuple(seeds))
+
+    def add(self, made: Tensors, batch: ColumnBatch) -> None:
+        if self.numbers is not None:
+            self._add(made, "numbers", self.numbers, _numbers(batch))
+        for name in self.seeds:
+            seeds = torch.from_numpy(batch.seeds(name).view(np.int64).copy())
+            self._add(made, "seeds", name, seeds)
+
+    def _add(self, made: Tensors, argument: str, name: str, item: Any) -> None:
+        if name in made:
+            raise ValueError(
+                f"{argument}={name!r} is already the name of an item of the batch: give it another "
+                "name"
+            )
+        made[name] = item
+
+
+def convert(batch: Any, extras: Extras, adopt: Adopt | None = None) -> Any:
     """As `tensors`; `adopt` replaces each tensor over the batch's memory."""
     if isinstance(batch, RecordBatch):
         return [bytes(record) for record in batch]
     if _is_of_join(batch):
-        return {name: convert(part, numbers, adopt) for name, part in batch.items()}
+        return {name: convert(part, extras, adopt) for name, part in batch.items()}
     if isinstance(batch, tuple) and all(isinstance(part, ColumnBatch) for part in batch):
-        return tuple(convert(part, numbers, adopt) for part in batch)
+        return tuple(convert(part, extras, adopt) for part in batch)
     if not isinstance(batch, ColumnBatch):
         return batch
     source = _Source(batch, adopt)
@@ -122,13 +162,7 @@ def convert(batch: Any, numbers: str | None, adopt: Adopt | None = None) -> Any:
         made[name_of_lengths(name, batch)] = source.tensor(name, "lengths")
     if isinstance(batch, RowBatch):
         made.update((name, torch.from_numpy(array)) for name, array in batch.layout.items())
-    if numbers is not None:
-        if numbers in made:
-            raise ValueError(
-                f"numbers={numbers!r} is already the name of an item of the batch: give the "
-                "records' numbers another name"
-            )
-        made[numbers] = _numbers(batch)
+    extras.add(made, batch)
     return made
 
 

@@ -141,6 +141,21 @@ def test_numbers_do_not_replace_a_feature(digits, create):
         next(iter(batches))
 
 
+def test_seeds_for_augmentation_of_ones_own(digits):
+    """They are those of the batch, also for `transform`, and have names of their own."""
+    options = {"shuffle": True, "seed": 7, "features": FEATURES}
+    plain = next(iter(recmap.Loader(digits, 50, **options)))
+    expected = plain.seeds("noise").view(np.int64)
+    loader = recmap.torch.Loader(
+        digits, 50, seeds=("noise", ""), transform=lambda batch: batch["noise"], **options
+    )
+    assert (next(iter(loader)).numpy() == expected).all()
+    with pytest.raises(ValueError, match="seeds='label' is already the name of an item"):
+        next(iter(recmap.torch.Loader(digits, 50, seeds=["label"], **options)))
+    with pytest.raises(TypeError, match="seeds must be names of items"):
+        recmap.torch.Loader(digits, 50, seeds="noise", **options)
+
+
 @pytest.mark.parametrize("epochs", [2, "forever"])
 def test_the_state_between_epochs_of_one_for(digits, epochs):
     """It belongs to the next epoch, so that `peek`, which looks there, does not change it."""
