@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <recmap/dataset.h>
 
@@ -17,8 +18,8 @@ struct get_job {
     struct args args;
     const char *path; /* of the output; NULL: standard output */
     enum output_format format;
-    const char *feature;   /* to write instead of records, or NULL */
-    const char *list_path; /* a file with more records, or NULL */
+    struct feature_values values; /* to write instead of records, if they have a name */
+    const char *list_path;        /* a file with more records, or NULL */
     bool by_id;
     struct record_list list;
 };
@@ -51,16 +52,22 @@ static void place_error(recmap_error *error, const struct view *view) {
     error->offset = location.offset;
 }
 
+/* Returns true if a record or a picture in it is to blame, which its place in the shard finds. */
+static bool is_of_record(recmap_status status) {
+    return status == RECMAP_CORRUPT || status == RECMAP_FEATURE || status == RECMAP_UNSUPPORTED;
+}
+
 static recmap_status write_one(const struct get_job *job, const struct view *view,
                                uint64_t position, struct output *output, recmap_error *error) {
     uint64_t number = view_number(view, position);
     recmap_record record = {.number = number};
     if (output->format == OUTPUT_NUMBER) return output_write(output, &record, error);
     RETURN_IF_FAILED(recmap_dataset_get(&record, view->dataset, number, error));
-    recmap_status status = job->feature ? feature_output_write(output, job->feature, &record, error)
-                                        : output_write(output, &record, error);
+    recmap_status status = job->values.name
+                               ? feature_output_write(output, &job->values, &record, error)
+                               : output_write(output, &record, error);
     recmap_record_release(&record);
-    if (status == RECMAP_CORRUPT) place_error(error, view);
+    if (is_of_record(status)) place_error(error, view);
     else if (status != RECMAP_OK && status != RECMAP_CANCELLED && !*error->path)
         snprintf(error->path, sizeof error->path, "%s", job->args.operands[0]);
     return status;
@@ -84,7 +91,7 @@ static recmap_status write_records(const struct get_job *job, const struct view 
 static recmap_status write_output(const struct get_job *job, const struct view *view,
                                   recmap_error *error) {
     struct record_list_cursor cursor;
-    if (!job->feature && shard_set_is_named(job->path, job->format))
+    if (!job->values.name && shard_set_is_named(job->path, job->format))
         return shard_set_write(job->path, view, record_list_source(&job->list, &cursor), error);
     struct output output = {.stream = NULL};
     recmap_status status = view_output_open(&output, view, job->path, job->format, error);
@@ -127,22 +134,39 @@ static int run_get(struct get_job *job) {
     return interrupt_finish(status == RECMAP_OK ? 0 : message_print(&error));
 }
 
-static void set_option(struct get_job *job, int option) {
+/* Returns 0, or the exit status after printing the error. */
+static int set_option(struct get_job *job, int option) {
+    if (pixel_options_have(option))
+        return pixel_options_set(&job->values.pixels, &job->args, option);
     switch (option) {
     case OPTION_OUTPUT: job->path = output_path(optarg); break;
-    case OPTION_FEATURE: job->feature = optarg; break;
+    case OPTION_FEATURE: job->values.name = optarg; break;
     case OPTION_FROM: job->list_path = optarg; break;
     case OPTION_BY: job->by_id = job->args.choice == 1; break;
     default: job->format = (enum output_format)(OUTPUT_RAW + job->args.choice); break;
     }
+    return 0;
+}
+
+static int check_feature(const struct get_job *job) {
+    const struct args *args = &job->args;
+    const char *name = job->values.name;
+    bool has_pixels = job->values.pixels.are_wanted;
+    if (name && !*name) return args_usage_error(args, "--feature needs a name");
+    if (name && job->format != OUTPUT_DEFAULT && job->format != OUTPUT_RAW)
+        return args_usage_error(args, "--feature writes values: it can only have --format raw");
+    if (has_pixels && !name)
+        return args_usage_error(args, "--pixels needs --feature, the name of the pictures");
+    if (has_pixels && !job->path && isatty(STDOUT_FILENO) == 1)
+        return args_usage_error(args, "--pixels needs an output file: -o FILE.ppm");
+    return pixel_options_check(&job->values.pixels, args);
 }
 
 /* Checks the options, and reads the numbers among the operands, before the index is opened. */
 static int check_options(struct get_job *job) {
     const struct args *args = &job->args;
-    if (job->feature && !*job->feature) return args_usage_error(args, "--feature needs a name");
-    if (job->feature && job->format != OUTPUT_DEFAULT && job->format != OUTPUT_RAW)
-        return args_usage_error(args, "--feature writes values: it can only have --format raw");
+    int exit_status = check_feature(job);
+    if (exit_status) return exit_status;
     if (!args->operand_count) return args_usage_error(args, "no index given");
     if (args->operand_count == 1 && !job->list_path)
         return args_usage_error(args, job->by_id ? "no id given" : "no record number given");
@@ -152,12 +176,14 @@ static int check_options(struct get_job *job) {
 static int run(int argc, char **argv) {
     struct get_job job = {.format = OUTPUT_DEFAULT};
     args_init(&job.args, &cmd_get, argc, argv);
+    pixel_options_init(&job.values.pixels);
     for (int option; (option = args_next(&job.args)) != ARGS_END;) {
         if (option == ARGS_STOP) return job.args.exit_status;
-        set_option(&job, option);
+        int exit_status = set_option(&job, option);
+        if (exit_status) return exit_status;
     }
     int exit_status = check_options(&job);
-    if (!exit_status && !job.feature)
+    if (!exit_status && !job.values.name)
         exit_status = shard_set_check(&job.args, job.path, job.format);
     if (!exit_status) exit_status = run_get(&job);
     record_list_deinit(&job.list);

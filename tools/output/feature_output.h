@@ -3,14 +3,21 @@
 #define RECMAP_TOOLS_OUTPUT_FEATURE_OUTPUT_H
 
 #include "output/output.h"
+#include "output/pixel_options.h"
 
-/* Writes the values of the feature called `name`, or of all steps of the feature list with that
- * name: bytes one after the other, unchanged unless the output is a preview; numbers in decimal,
- * separated by spaces, with a newline after each record.
+/* The values to write. */
+struct feature_values {
+    const char *name; /* of the feature, or of the feature list, for the values of all its steps */
+    struct pixel_options pixels; /* if they are wanted, the values are pictures to decode */
+};
+
+/* Writes the values of a record: bytes one after the other, unchanged unless the output is a
+ * preview or pixels are wanted; numbers in decimal, separated by spaces, with a newline after each
+ * record.
  *
- * Errors: FEATURE, with similar names, if the record has no such feature; CORRUPT if it is not a
- * tf.Example or tf.SequenceExample; IO. */
-recmap_status feature_output_write(struct output *output, const char *name,
+ * Errors: INVALID, with similar names, if the record has no such feature; CORRUPT if it is not a
+ * tf.Example or tf.SequenceExample; FEATURE or UNSUPPORTED if a picture cannot be decoded; IO. */
+recmap_status feature_output_write(struct output *output, const struct feature_values *values,
                                    const recmap_record *record, recmap_error *error);
 
 #endif

@@ -84,6 +84,37 @@ const struct option_row option_table[] = {
     {OPTION_FEATURE, "feature", "NAME", "get",
      "write only the values of this feature: bytes as they are, numbers as text, one line per "
      "record"},
+    {OPTION_PIXELS, "pixels", NULL, "get",
+     "decode the pictures of --feature, as recmap.Image does for a loader, and write each as a PPM "
+     "file (P6), or with --mode L as a PGM file (P5)"},
+    {OPTION_SIZE, "size", "SIZE", "get",
+     "height and width of the pixels: 224, or HEIGHTxWIDTH; default: those of the picture, or of "
+     "the crop"},
+    {OPTION_CROP, "crop", "none|random|center|padded", "get",
+     "what is scaled to --size: the whole picture (none, the default), a random rectangle (random, "
+     "RandomResizedCrop in Python), the centre (center, CenterCrop), or a random rectangle that is "
+     "cut without scaling (padded, RandomCrop)"},
+    {OPTION_SCALE, "scale", "MIN,MAX", "get",
+     "share of the area of a random rectangle (default 0.08,1)"},
+    {OPTION_RATIO, "ratio", "MIN,MAX", "get",
+     "width by height of a random rectangle (default 0.75,1.3333333333333333)"},
+    {OPTION_RESIZE, "resize", "N", "get",
+     "the shorter side is scaled to N pixels, of which the centre is cut (default 256)"},
+    {OPTION_PADDING, "padding", "N", "get",
+     "pixels added at each side before a padded crop (default 0)"},
+    {OPTION_FILL, "fill", "LEVEL", "get", "the level of these pixels, 0 to 255 (default 0)"},
+    {OPTION_FLIP, "flip", "P", "get", "probability of a horizontal flip (default 0)"},
+    {OPTION_MODE, "mode", "RGB|L", "get", "colours (default), or gray"},
+    {OPTION_DTYPE, "dtype", "uint8|uint16", "get",
+     "bits of a channel: 8 (default), or 16, for depths and labels"},
+    {OPTION_INTERPOLATION, "interpolation", "bilinear|bicubic|nearest", "get",
+     "how pixels are scaled; default: bilinear"},
+    {OPTION_DRAW, "draw", "NAME", "get",
+     "the name of the random draws, as of recmap.Image; default: no name"},
+    {OPTION_SEED, "seed", "S", "get", "seed of the loader, for --pixels (default 0)"},
+    {OPTION_EPOCH, "epoch", "E", "get", "epoch of the loader, for --pixels (default 0)"},
+    {OPTION_POSITION, "position", "P", "get",
+     "position in the epoch, if the loader's order may hold a record twice"},
     {OPTION_WHERE, "where", "EXPRESSION", "select",
      "such as \"label == 3 and lang in ('de', 'fr')\": comparisons of columns, `length` (bytes of "
      "a record) and values, with and, or, not; columns['a/b'] is a column whose name is not a "

@@ -39,6 +39,22 @@ enum {
     OPTION_STRIDE,
     OPTION_PAD,
 
+    /* output/pixel_options.c needs these in a row. */
+    OPTION_PIXELS,
+    OPTION_SIZE,
+    OPTION_CROP,
+    OPTION_SCALE,
+    OPTION_RATIO,
+    OPTION_RESIZE,
+    OPTION_PADDING,
+    OPTION_FILL,
+    OPTION_FLIP,
+    OPTION_MODE,
+    OPTION_DTYPE,
+    OPTION_INTERPOLATION,
+    OPTION_DRAW,
+    OPTION_POSITION,
+
     OPTION_APPEND,
     OPTION_BY,
     OPTION_COLUMN,
