@@ -13,6 +13,7 @@
 
 #include <recmap/feature.h>
 #include <recmap/status.h>
+#include <recmap/text.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -122,6 +123,24 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_image_decode(void *pixels, size
                                                               const void *data, size_t size,
                                                               const recmap_image_draw *draw,
                                                               recmap_error *error);
+
+/* ---- For people to look at. */
+
+/* Appends a PNG file of height x width pixels of 8 bits, in C order. Errors: INVALID for sides of 0
+ * or above 65535; UNSUPPORTED without image libraries in this build; NO_MEMORY. Pure. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_image_to_png(recmap_text *png,
+                                                              const uint8_t *pixels,
+                                                              uint32_t height, uint32_t width,
+                                                              recmap_image_mode mode,
+                                                              recmap_error *error);
+
+/* Appends a PNG file of a picture: upright, and scaled so that neither side has more than `side`
+ * pixels. Transparency is kept. 16-bit gray becomes 8-bit, from black for its least value to white
+ * for its greatest. Errors: as recmap_image_decode and recmap_image_to_png. Threads: any number may
+ * call it. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_image_thumbnail(recmap_text *png, const void *data,
+                                                                 size_t size, uint32_t side,
+                                                                 recmap_error *error);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
 /* Any bytes as a picture: described, and decoded as the last two bytes say. A picture that is
- * decoded has pixels everywhere, and the same ones again. */
+ * decoded has pixels everywhere, and the same ones again. Its thumbnail is a small picture. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,12 +27,26 @@ static recmap_image describe(uint8_t first, uint8_t second) {
     return image;
 }
 
+/* Small sizes only: no limit can be given. */
+static void make_thumbnail(const uint8_t *data, size_t size, const recmap_image_info *info) {
+    recmap_text png = RECMAP_TEXT_INIT;
+    recmap_image_info made;
+    recmap_error error = RECMAP_ERROR_INIT;
+    if ((uint64_t)info->height * info->width > 1 << 18) return;
+    if (recmap_image_thumbnail(&png, data, size, SIDE, &error) == RECMAP_OK &&
+        (recmap_image_describe(&made, png.data, png.size, &error) != RECMAP_OK ||
+         made.height > SIDE || made.width > SIDE))
+        abort();
+    recmap_text_deinit(&png);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static uint8_t pixels[PIXELS_SIZE], again[PIXELS_SIZE];
     recmap_image_info info;
     recmap_error error = RECMAP_ERROR_INIT;
     if (size < 2) return 0;
     recmap_status described = recmap_image_describe(&info, data, size, &error);
+    if (described == RECMAP_OK) make_thumbnail(data, size, &info);
     const recmap_image image = describe(data[size - 1], data[size - 2]);
     const recmap_image_draw draw = {size, data[size - 1], data[0], RECMAP_NO_RECORD};
     memset(again, 0, sizeof again);

@@ -8,6 +8,12 @@ static recmap_status fail_build(recmap_error *error) {
     return RECMAP_UNSUPPORTED;
 }
 
+recmap_status recmap_image_to_png(recmap_text *png, const uint8_t *pixels, uint32_t height,
+                                  uint32_t width, recmap_image_mode mode, recmap_error *error) {
+    (void)png, (void)pixels, (void)height, (void)width, (void)mode;
+    return fail_build(error);
+}
+
 recmap_status jpeg_decode(struct image_rows *rows, const struct encoded *encoded,
                           const struct region *region, recmap_error *error) {
     (void)rows, (void)encoded, (void)region;
