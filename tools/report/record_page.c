@@ -6,8 +6,8 @@
 
 #include "report/array.h"
 #include "report/characters.h"
-#include "report/media.h"
 #include "report/page.h"
+#include "report/picture.h"
 #include "report/plot.h"
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
@@ -25,8 +25,8 @@ enum {
     RANDOM_COUNT = 6
 };
 
-/* Limits on the file: of one picture or sound, of all media, and of everything. */
-#define MEDIA_SIZE_MAX ((size_t)384 << 10)
+/* Limits on the file: of one sound, of all media, and of everything. */
+#define SOUND_SIZE_MAX ((size_t)384 << 10)
 #define MEDIA_TOTAL_MAX ((uint64_t)2 << 20)
 #define FILE_SIZE_MAX ((uint64_t)4 << 20)
 #define RECORD_SIZE_MAX ((uint64_t)256 << 20)
@@ -62,43 +62,84 @@ static void write_data_url(struct html *html, const char *type, const uint8_t *d
     html_put(html, "\"");
 }
 
+/* Of a picture in the file. */
+static const struct picture_room picture_room = {.file_size = (size_t)64 << 10, .side = 256};
+
 /* Says what a picture or sound is, also if it is not shown. */
 static void write_caption(struct html *html, const struct media *media, size_t size,
                           const char *reason) {
     html_format(html, "<div class=\"note\">%s", media->name);
     if (media->width) html_format(html, ", %u x %u", media->width, media->height);
-    html_format(html, ", %zu byte%s%s</div>", size, plural(size), reason);
+    html_format(html, ", %zu byte%s", size, plural(size));
+    html_string(html, reason);
+    html_put(html, "</div>");
 }
 
-/* Pictures and sounds are part of the page, as data URLs. One that is too large for the page, or
- * unsafe for a browser, is replaced by a caption that says why. */
-static void write_media(struct record_page *page, const struct media *media, const uint8_t *data,
-                        size_t size) {
-    struct html *html = page->html;
-    if (media->kind == MEDIA_PICTURE && !media_is_shown(media)) {
-        write_caption(html, media, size,
-                      media->width ? "; not shown: too many pixels"
-                                   : "; not shown: its header is malformed");
-        return;
-    }
-    if (size > MEDIA_SIZE_MAX || page->media_size + size > MEDIA_TOTAL_MAX) {
-        write_caption(html, media, size, "; not shown: too large for the report");
-        return;
-    }
+/* Media are part of the page, as data URLs. Returns false if there is no room for more. */
+static bool write_element(struct record_page *page, const char *element, const char *end,
+                          const char *type, const uint8_t *data, size_t size) {
+    if (page->media_size + size > MEDIA_TOTAL_MAX) return false;
     page->media_size += size;
-    bool is_picture = media->kind == MEDIA_PICTURE;
-    html_put(html, is_picture ? "<img alt=\"picture\" src=\"" : "<audio controls src=\"");
-    write_data_url(html, media->type, data, size);
-    html_put(html, is_picture ? ">" : "></audio>");
-    write_caption(html, media, size, "");
+    html_put(page->html, element);
+    write_data_url(page->html, type, data, size);
+    html_put(page->html, end);
+    return true;
+}
+
+enum { REASON_SIZE = 200 };
+
+static const char no_room[] = "; not shown: too large for the report";
+
+/* Shows a picture, unless it could not be made. Sets the reason if it is not shown. */
+static void show_picture(struct record_page *page, const char *element,
+                         const struct picture *picture, const recmap_error *error,
+                         char reason[REASON_SIZE]) {
+    if (error->status != RECMAP_OK)
+        snprintf(reason, REASON_SIZE, "; not shown: %.160s", error->message);
+    else if (!write_element(page, element, ">", picture->type, picture->data, picture->size))
+        snprintf(reason, REASON_SIZE, "%s", no_room);
+}
+
+/* A large picture is reduced. A caption says why one is not shown. */
+static void write_picture(struct record_page *page, const struct media *media, const uint8_t *data,
+                          size_t size) {
+    struct picture picture;
+    recmap_error error = RECMAP_ERROR_INIT;
+    char reason[REASON_SIZE] = "";
+    if (picture_of_file(&picture, media, data, size, picture_room, &error) == RECMAP_OK &&
+        picture.data != data)
+        snprintf(reason, sizeof reason, "; shown reduced");
+    show_picture(page, "<img alt=\"picture\" src=\"", &picture, &error, reason);
+    picture_deinit(&picture);
+    write_caption(page->html, media, size, reason);
+}
+
+static void write_sound(struct record_page *page, const struct media *media, const uint8_t *data,
+                        size_t size) {
+    bool is_shown = size <= SOUND_SIZE_MAX && write_element(page, "<audio controls src=\"",
+                                                            "></audio>", media->type, data, size);
+    write_caption(page->html, media, size, is_shown ? "" : no_room);
+}
+
+static void write_array(struct record_page *page, const uint8_t *data) {
+    struct picture picture;
+    recmap_error error = RECMAP_ERROR_INIT;
+    char text[ARRAY_TEXT_SIZE], reason[REASON_SIZE] = "";
+    (void)!picture_of_array(&picture, &page->shape, data, &error);
+    show_picture(page, "<img class=\"array\" alt=\"array\" src=\"", &picture, &error, reason);
+    picture_deinit(&picture);
+    html_put(page->html, "<div class=\"note\">");
+    html_string(page->html, array_describe(text, &page->shape, data));
+    html_string(page->html, reason);
+    html_put(page->html, "</div>");
 }
 
 /* Shows bytes as what they are. */
 static void write_bytes(struct record_page *page, const uint8_t *data, size_t size) {
     struct media media = media_detect(data, size);
-    if (media.kind != MEDIA_NONE) write_media(page, &media, data, size);
-    else if (array_shape_matches(&page->shape, size))
-        page->media_size += array_write(page->html, &page->shape, data);
+    if (media.kind == MEDIA_PICTURE) write_picture(page, &media, data, size);
+    else if (media.kind == MEDIA_SOUND) write_sound(page, &media, data, size);
+    else if (array_shape_matches(&page->shape, size)) write_array(page, data);
     else if (characters_are_text(data, size)) write_words(page->html, data, size);
     else write_hex(page->html, data, size);
 }
@@ -170,7 +211,7 @@ static recmap_status write_example(struct record_page *page, const recmap_record
 static recmap_status write_content(struct record_page *page, const recmap_record *record,
                                    recmap_error *error) {
     recmap_error found = RECMAP_ERROR_INIT;
-    page->shape = (struct array_shape){0, 0, 0};
+    page->shape = (struct array_shape){.layout = ARRAY_UNKNOWN};
     page->features = 0;
     recmap_status status =
         recmap_example_visit(learn_shape, page, record->data, record->size, &found);

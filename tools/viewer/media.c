@@ -1,13 +1,16 @@
 /* Pictures and sounds of a record. Only bytes that are recognised as one are sent, with its type:
- * never text, markup or a script. */
+ * never text, markup or a script. Large pictures and arrays are sent as PNG files. */
 #include <recmap/example.h>
 
-#include "report/array.h"
-#include "report/media.h"
+#include "report/picture.h"
 #include "terminal/message.h"
 #include "viewer/viewer.h"
 
-#define MEDIA_SIZE_MAX ((size_t)64 << 20)
+#define SOUND_SIZE_MAX ((size_t)64 << 20)
+
+/* Of a picture, and of a thumbnail with a side of the request's. */
+static const struct picture_room whole_room = {.file_size = (size_t)4 << 20, .side = 1600};
+enum { THUMBNAIL_FILE_SIZE = 16 << 10, SIDE_MAX = 1024 };
 
 /* The value to find in a record. */
 struct value_search {
@@ -26,31 +29,49 @@ static recmap_status search_part(const recmap_example_part *part, void *context)
     return RECMAP_OK;
 }
 
-static void write_array(struct reply *reply, const struct value_search *search) {
-    static uint8_t bitmap[ARRAY_BITMAP_SIZE_MAX];
-    size_t size = array_make_bitmap(bitmap, &search->shape, search->found.data);
-    reply->type = "image/bmp";
-    fwrite(bitmap, 1, size, reply->stream);
+static void send(struct reply *reply, const char *type, const uint8_t *data, size_t size) {
+    reply->type = type;
+    fwrite(data, 1, size, reply->stream);
 }
 
-/* Sends a picture or a sound as it is, and an array of pixels as a bitmap. */
+/* Field `side` asks for a thumbnail. */
+static recmap_status read_room(struct picture_room *room, const struct request *request,
+                               recmap_error *error) {
+    uint64_t side = 0;
+    RETURN_IF_FAILED(viewer_get_number(&side, request, "side", false, SIDE_MAX, error));
+    *room = whole_room;
+    if (side) *room = (struct picture_room){THUMBNAIL_FILE_SIZE, (uint32_t)side};
+    return RECMAP_OK;
+}
+
+static recmap_status send_picture(struct reply *reply, const struct value_search *search,
+                                  const struct media *media, struct picture_room room,
+                                  recmap_error *error) {
+    const recmap_bytes *bytes = &search->found;
+    struct picture picture;
+    recmap_status status =
+        media->kind == MEDIA_PICTURE
+            ? picture_of_file(&picture, media, bytes->data, bytes->size, room, error)
+            : picture_of_array(&picture, &search->shape, bytes->data, error);
+    if (status == RECMAP_OK) send(reply, picture.type, picture.data, picture.size);
+    picture_deinit(&picture);
+    return status;
+}
+
 static recmap_status write_found(struct reply *reply, const struct value_search *search,
-                                 recmap_error *error) {
+                                 const struct request *request, recmap_error *error) {
     const recmap_bytes *bytes = &search->found;
     struct media media = {.kind = MEDIA_NONE};
+    struct picture_room room;
+    RETURN_IF_FAILED(read_room(&room, request, error));
     if (bytes->data) media = media_detect(bytes->data, bytes->size);
-    bool is_shown = media.kind == MEDIA_SOUND ||
-                    (media.kind == MEDIA_PICTURE && media_is_shown(&media));
-    if (is_shown && bytes->size <= MEDIA_SIZE_MAX) {
-        reply->type = media.type;
-        fwrite(bytes->data, 1, bytes->size, reply->stream);
+    if (media.kind == MEDIA_SOUND && bytes->size <= SOUND_SIZE_MAX) {
+        send(reply, media.type, bytes->data, bytes->size);
         return RECMAP_OK;
     }
-    if (bytes->data && media.kind == MEDIA_NONE &&
-        array_shape_matches(&search->shape, bytes->size)) {
-        write_array(reply, search);
-        return RECMAP_OK;
-    }
+    if (media.kind == MEDIA_PICTURE || (bytes->data && media.kind == MEDIA_NONE &&
+                                        array_shape_matches(&search->shape, bytes->size)))
+        return send_picture(reply, search, &media, room, error);
     return message_fail(error, RECMAP_NOT_FOUND, NULL, NULL,
                         "this is not a picture or sound that can be shown");
 }
@@ -75,7 +96,7 @@ recmap_status viewer_write_media(struct viewer *viewer, struct reply *reply,
     recmap_record record = {.size = 0};
     RETURN_IF_FAILED(viewer_get_record(&record, viewer, request, error));
     recmap_status status = find_value(&search, &record, request, error);
-    if (status == RECMAP_OK) status = write_found(reply, &search, error);
+    if (status == RECMAP_OK) status = write_found(reply, &search, request, error);
     recmap_record_release(&record);
     return status;
 }

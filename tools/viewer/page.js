@@ -2,6 +2,8 @@
 // The page of recmap view. Everything from a record becomes text by textContent, never markup.
 
 const ROW_HEIGHT = 28, KEPT_ROWS = 5000, HEX_PAGE = 4096, THUMB = 32;
+// Of the gallery, and of pictures in the table, for screens of two pixels in one.
+const CARD_WIDTH = 176, CARD_HEIGHT = 184, CARD_SIDE = 320, ROW_SIDE = 64, KEPT_PICTURES = 600;
 
 const byId = (id) => document.getElementById(id);
 
@@ -15,7 +17,8 @@ function element(tag, name, ...children) {
 
 /** What is shown. All but `cell`, the cell of the selected row, is in the fragment of the
  * address. */
-const state = { page: "rows", first: 0, row: 0, cell: 0, number: null, filter: "", seed: null, epoch: "0" };
+const state = { page: "rows", first: 0, row: 0, cell: 0, number: null, filter: "", seed: null,
+  epoch: "0", isGallery: false };
 let info = null;
 let rowCount = 0;
 let rows = new Map();
@@ -52,6 +55,7 @@ function sayError(error) {
 function writeAddress(isNewPage) {
   const fields = { page: state.page, row: state.row, ...listing() };
   if (state.page === "record") fields.number = state.number;
+  if (state.isGallery) fields.show = "gallery";
   const address = `#${new URLSearchParams(fields)}`;
   if (address === location.hash) return;
   history[isNewPage ? "pushState" : "replaceState"](null, "", address);
@@ -86,13 +90,40 @@ function readAddress() {
   state.number = numberOf(fields.get("number"));
   if (state.number === null && state.page === "record") state.page = "rows";
   state.filter = fields.get("filter") ?? "";
+  state.isGallery = fields.get("show") === "gallery";
   return readOrder(fields.get("seed"), fields.get("epoch") ?? "0");
 }
 
-// ---- The table.
+// ---- Pictures.
 
-const visibleCount = () => Math.max(1, Math.floor(byId("lines").clientHeight / ROW_HEIGHT));
-const lastFirst = () => Math.max(0, rowCount - visibleCount());
+/** Pictures by their address. They are kept while rows come and go, so that each loads once. */
+const pictures = new Map();
+
+function pictureOf(row, side) {
+  const address = `api/media?${new URLSearchParams({ number: row.number, ...row.picture, side })}`;
+  if (pictures.has(address)) return pictures.get(address);
+  const made = document.createElement("img");
+  Object.assign(made, { loading: "lazy", className: "small", alt: "" }); // The text follows.
+  made.addEventListener("error", () => {
+    const note = element("span", "bad", "not shown ");
+    pictures.set(address, note);
+    made.replaceWith(note);
+  });
+  made.src = address;
+  if (pictures.size >= KEPT_PICTURES) pictures.clear();
+  pictures.set(address, made);
+  return made;
+}
+
+// ---- The table, and the gallery, which has several records in a line.
+
+const perLine = () =>
+  state.isGallery ? Math.max(1, Math.floor(byId("lines").clientWidth / CARD_WIDTH)) : 1;
+const lineHeight = () => (state.isGallery ? CARD_HEIGHT : ROW_HEIGHT);
+const visibleCount = () =>
+  perLine() * Math.max(1, Math.floor(byId("lines").clientHeight / lineHeight()));
+const roundUp = (row) => Math.ceil(row / perLine()) * perLine();
+const lastFirst = () => Math.max(0, roundUp(rowCount - visibleCount()));
 
 const isPlain = () => !state.filter && state.seed === null;
 
@@ -123,16 +154,34 @@ function fillLine(line, index) {
   line.append(element("span", "number", `${row.number}`));
   line.append(element("span", "number extra", `${row.size}`));
   for (const value of row.values) line.append(element("span", "extra", value ?? "–"));
+  const content = element("span", row.error ? "bad" : "", noteOf(row));
+  if (row.picture) content.prepend(pictureOf(row, ROW_SIDE));
+  line.append(content);
+}
+
+function noteOf(row) {
   const note = row.error ? `cannot be read: ${row.error}` : row.preview ?? "(large)";
-  line.append(element("span", row.error ? "bad" : "", note.replaceAll(/\s+/g, " ")));
+  return note.replaceAll(/\s+/g, " ");
+}
+
+/** A record of the gallery: a row of one cell. */
+function cardOf(index) {
+  const row = rows.get(index), cell = element("div", "cell");
+  if (row?.picture) cell.append(pictureOf(row, CARD_SIDE));
+  else if (row) cell.append(element("span", row.error ? "bad" : "note", noteOf(row)));
+  const values = (row?.values ?? []).filter((value) => value !== null).join(" · ");
+  const number = element("span", "number", row ? `${row.number}` : "…");
+  cell.append(element("div", "caption", number, values ? ` ${values}` : ""));
+  return element("div", "card", cell);
 }
 
 /** The heads are the first row of the grid, so records begin at the second one. */
 function lineOf(index) {
   const isSelected = index === state.row;
-  const line = element("div", isSelected ? "row selected" : "row");
+  const line = state.isGallery ? cardOf(index) : element("div", "row");
+  line.classList.toggle("selected", isSelected);
   line.dataset.row = index;
-  fillLine(line, index);
+  if (!state.isGallery) fillLine(line, index);
   line.setAttribute("role", "row");
   line.setAttribute("aria-rowindex", index + 2);
   line.setAttribute("aria-selected", isSelected);
@@ -159,9 +208,13 @@ function showThumb() {
 
 function showRows() {
   const lines = [];
-  const end = Math.min(rowCount, state.first + visibleCount() + 1);
+  const end = Math.min(rowCount, state.first + visibleCount() + perLine());
   for (let index = state.first; index < end; index++) lines.push(lineOf(index));
   byId("lines").replaceChildren(...lines);
+  byId("lines").classList.toggle("gallery", state.isGallery);
+  byId("heads").hidden = state.isGallery;
+  byId("gallery-button").textContent = state.isGallery ? "Table" : "Gallery";
+  byId("gallery-button").hidden &&= !state.isGallery && ![...rows.values()].some((row) => row.picture);
   showActive();
   showThumb();
 }
@@ -174,7 +227,7 @@ async function loadRows() {
   isLoading = true;
   try {
     for (;;) {
-      const first = state.first, count = Math.min(500, visibleCount() + 1);
+      const first = state.first, count = Math.min(500, visibleCount() + perLine());
       let isComplete = rows.size > 0 || rowCount > 0;
       for (let i = first; isComplete && i < Math.min(rowCount, first + count); i++)
         isComplete = rows.has(i);
@@ -199,7 +252,8 @@ async function loadRows() {
 
 /** Shows the rows from `first` on. */
 function scrollTo(first) {
-  state.first = Math.min(Math.max(0, Math.round(first)), lastFirst());
+  const line = Math.floor(Math.round(first) / perLine()) * perLine();
+  state.first = Math.min(Math.max(0, line), lastFirst());
   showRows();
   loadRows().catch(sayError);
 }
@@ -208,7 +262,7 @@ function select(row) {
   state.row = Math.min(Math.max(0, row), Math.max(0, rowCount - 1));
   let first = state.first;
   if (state.row < first) first = state.row;
-  if (state.row >= first + visibleCount()) first = state.row - visibleCount() + 1;
+  if (state.row >= first + visibleCount()) first = roundUp(state.row - visibleCount() + 1);
   scrollTo(first);
   writeAddress(false);
 }
@@ -291,11 +345,20 @@ function hexLines(digits, first) {
   return element("pre", "hex", lines.join("\n"));
 }
 
+/** Why the server refuses a picture; nothing if it is the browser that cannot show it. */
+async function reasonOf(address) {
+  const reply = await fetch(address, { cache: "no-store" });
+  return reply.ok ? "" : `: ${(await reply.json()).error}`;
+}
+
 function media(tag, address, format) {
   const shown = document.createElement(tag);
   if (tag === "audio") Object.assign(shown, { controls: true, preload: "none" });
   else shown.alt = format;
-  shown.addEventListener("error", () => shown.replaceWith(`${format} that cannot be decoded`));
+  shown.addEventListener("error", async () => {
+    const reason = await reasonOf(address);
+    shown.replaceWith(`${format} that cannot be decoded${reason}`);
+  });
   shown.src = address;
   return shown;
 }
@@ -384,7 +447,7 @@ function showRaw(record) {
 
 function showRecord(record) {
   const page = byId("record");
-  const back = element("button", "", "← Table");
+  const back = element("button", "", state.isGallery ? "← Gallery" : "← Table");
   back.addEventListener("click", () => open("rows"));
   const older = element("button", "", "Previous"), newer = element("button", "", "Next");
   older.addEventListener("click", () => step(-1).catch(sayError));
@@ -531,12 +594,13 @@ async function applyFilter() {
 // ---- Keys, wheel, touch and the scroll bar.
 
 const keys = {
-  j: () => move(1), ArrowDown: () => move(1), k: () => move(-1), ArrowUp: () => move(-1),
+  j: () => move(1), k: () => move(-1),
+  ArrowDown: () => move(perLine()), ArrowUp: () => move(-perLine()),
   PageDown: () => move(visibleCount()), PageUp: () => move(-visibleCount()),
   ArrowRight: () => moveCell(1), ArrowLeft: () => moveCell(-1),
   Home: () => move(-Infinity), End: () => move(Infinity),
   g: () => byId("find-text").select(), "/": () => byId("filter-text").select(),
-  "?": () => byId("help").showModal(),
+  v: () => showGallery(!state.isGallery), "?": () => byId("help").showModal(),
   Enter: () => state.page === "rows" && rows.has(state.row) && openRow(state.row),
   Escape: () => open("rows"),
 };
@@ -546,7 +610,15 @@ function move(count) {
   else if (state.page === "record" && Math.abs(count) === 1) step(count).catch(sayError);
 }
 
+/** Pictures in place of the table, or the table again. */
+function showGallery(isGallery) {
+  state.isGallery = isGallery;
+  open("rows");
+  select(state.row);
+}
+
 function moveCell(count) {
+  if (state.isGallery) return move(count);
   const last = byId("heads").children.length - 1;
   state.cell = Math.min(Math.max(0, state.cell + count), last);
   select(state.row);
@@ -574,9 +646,9 @@ function watchScrolling() {
   let rest = 0, touchY = 0;
   const scrollBy = (pixels) => {
     rest += pixels;
-    const count = Math.trunc(rest / ROW_HEIGHT);
-    rest -= count * ROW_HEIGHT;
-    if (count) scrollTo(state.first + count);
+    const count = Math.trunc(rest / lineHeight());
+    rest -= count * lineHeight();
+    if (count) scrollTo(state.first + count * perLine());
   };
   lines.addEventListener("wheel", (event) => {
     event.preventDefault();
@@ -631,9 +703,10 @@ function watch() {
   byId("damage-button").addEventListener("click", () => {
     loadDamage().then(() => open("damage")).catch(sayError);
   });
+  byId("gallery-button").addEventListener("click", () => showGallery(!state.isGallery));
   byId("help-button").addEventListener("click", () => byId("help").showModal());
   byId("lines").addEventListener("click", (event) => {
-    const line = event.target.closest(".row");
+    const line = event.target.closest("[data-row]");
     if (line && rows.has(Number(line.dataset.row))) openRow(Number(line.dataset.row));
   });
   document.addEventListener("keydown", onKey);

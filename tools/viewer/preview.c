@@ -2,9 +2,8 @@
 
 #include <inttypes.h>
 
-#include "report/array.h"
 #include "report/characters.h"
-#include "report/media.h"
+#include "report/picture.h"
 #include "terminal/message.h"
 
 enum {
@@ -19,8 +18,26 @@ enum {
 struct line {
     struct page_json *json;
     struct array_shape shape;
-    size_t features; /* so far */
+    size_t features;     /* so far */
+    uint64_t part_count; /* so far, also those that are not shown */
+    bool has_picture;
+    uint64_t picture; /* its part */
 };
+
+/* Looks for the first part whose first value is a picture. */
+static recmap_status find_picture(const recmap_example_part *part, void *context) {
+    struct line *line = context;
+    uint64_t index = line->part_count++;
+    if (line->has_picture || !part->bytes || !part->count) return RECMAP_OK;
+    const recmap_bytes value = part->bytes[0];
+    struct media media = media_detect(value.data, value.size);
+    line->has_picture = media.kind == MEDIA_PICTURE
+                            ? !media.problem[0]
+                            : media.kind == MEDIA_NONE &&
+                                  array_shape_matches(&line->shape, value.size);
+    line->picture = index;
+    return RECMAP_OK;
+}
 
 static void write_bytes(const struct line *line, const uint8_t *data, size_t size, size_t limit) {
     struct page_json *json = line->json;
@@ -72,19 +89,42 @@ static recmap_status write_part(const recmap_example_part *part, void *context) 
     return RECMAP_OK;
 }
 
+/* Of a record that is bytes, the part is UINT64_MAX. */
+static void write_picture(const struct line *line) {
+    if (!line->has_picture) return;
+    page_json_key(line->json, "picture");
+    page_json_begin(line->json, '{');
+    if (line->picture != UINT64_MAX) {
+        page_json_key(line->json, "part");
+        page_json_number(line->json, line->picture);
+    }
+    page_json_end(line->json, '}');
+}
+
+static void find_whole_picture(struct line *line, const recmap_record *record) {
+    struct media media = media_detect(record->data, record->size);
+    line->has_picture = media.kind == MEDIA_PICTURE && !media.problem[0];
+    line->picture = UINT64_MAX;
+}
+
 /* A record that is not an Example, or has no features, is shown as bytes. */
 recmap_status preview_write(struct page_json *json, const recmap_record *record,
                             recmap_error *error) {
     struct line line = {.json = json};
     recmap_error found = RECMAP_ERROR_INIT;
+    page_json_key(json, "preview");
     page_json_begin_string(json);
     recmap_status status =
         recmap_example_visit(learn_shape, &line, record->data, record->size, &found);
     if (status == RECMAP_OK)
         status = recmap_example_visit(write_part, &line, record->data, record->size, &found);
+    if (status == RECMAP_OK && line.features)
+        status = recmap_example_visit(find_picture, &line, record->data, record->size, &found);
     if (!line.features) write_bytes(&line, record->data, record->size, RECORD_TEXT_MAX);
+    if (!line.features) find_whole_picture(&line, record);
     if (line.features > FEATURES_MAX) page_json_format(json, " · … (%zu features)", line.features);
     page_json_end_string(json);
+    write_picture(&line);
     if (status != RECMAP_NO_MEMORY) return RECMAP_OK;
     *error = found;
     return status;

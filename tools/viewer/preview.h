@@ -1,4 +1,4 @@
-/* A record in one line of text. */
+/* A record in one line of text, and its first picture. */
 #ifndef RECMAP_TOOLS_VIEWER_PREVIEW_H
 #define RECMAP_TOOLS_VIEWER_PREVIEW_H
 
@@ -6,8 +6,9 @@
 
 #include "viewer/page_json.h"
 
-/* Writes a string that shows the first features of a record, or what its bytes are. Errors:
- * NO_MEMORY. */
+/* Writes two members of an object: "preview", a string that shows the first features of a record,
+ * or what its bytes are; and, if the record has a picture, "picture": {"part": N}, or {} if the
+ * whole record is the picture. Errors: NO_MEMORY. */
 recmap_status preview_write(struct page_json *json, const recmap_record *record,
                             recmap_error *error);
 

@@ -4,10 +4,9 @@
 
 #include <recmap/example.h>
 
-#include "report/array.h"
 #include "report/characters.h"
 #include "report/line.h"
-#include "report/media.h"
+#include "report/picture.h"
 #include "terminal/message.h"
 #include "viewer/viewer.h"
 
@@ -24,12 +23,15 @@ enum {
 };
 
 #define REPLY_SIZE_MAX ((long)8 << 20)
-#define MEDIA_SIZE_MAX ((size_t)64 << 20)
+#define SOUND_SIZE_MAX ((size_t)64 << 20)
 
 /* ---- Bytes. */
 
+/* A picture may be sent as a PNG file, whatever its format is. */
 static void write_media(struct page_json *json, const struct media *media, size_t size) {
-    bool is_picture = media->kind == MEDIA_PICTURE;
+    const char *kind = media->kind == MEDIA_PICTURE ? "picture" : "sound";
+    const char *reason = media->problem[0] ? media->problem : NULL;
+    if (media->kind == MEDIA_SOUND && size > SOUND_SIZE_MAX) reason = "too large";
     page_json_key(json, "format");
     page_json_string(json, media->name);
     if (media->width) {
@@ -38,22 +40,17 @@ static void write_media(struct page_json *json, const struct media *media, size_
         page_json_key(json, "height");
         page_json_number(json, media->height);
     }
-    const char *reason = NULL;
-    if (is_picture && !media->width) reason = "its header is malformed";
-    else if (is_picture && !media_is_shown(media)) reason = "too many pixels";
-    else if (size > MEDIA_SIZE_MAX) reason = "too large";
-    page_json_key(json, reason ? "hidden" : is_picture ? "picture" : "sound");
+    page_json_key(json, reason ? "hidden" : kind);
     page_json_string(json, reason ? reason : media->type);
 }
 
-static void write_array(struct page_json *json, const struct array_shape *shape) {
+static void write_array(struct page_json *json, const struct array_shape *shape,
+                        const uint8_t *data) {
+    char text[ARRAY_TEXT_SIZE];
     page_json_key(json, "format");
-    page_json_begin_string(json);
-    page_json_format(json, "uint8 array, %" PRIu64 " x %" PRIu64 " x %" PRIu64, shape->height,
-                     shape->width, shape->channels ? shape->channels : 1);
-    page_json_end_string(json);
+    page_json_string(json, array_describe(text, shape, data));
     page_json_key(json, "array");
-    page_json_string(json, "image/bmp");
+    page_json_string(json, "image/png");
 }
 
 /* Writes an object that says what bytes are, and shows them if they are text or unknown. */
@@ -64,7 +61,7 @@ static void write_bytes(struct page_json *json, const struct array_shape *shape,
     page_json_key(json, "size");
     page_json_number(json, size);
     if (media.kind != MEDIA_NONE) write_media(json, &media, size);
-    else if (array_shape_matches(shape, size)) write_array(json, shape);
+    else if (array_shape_matches(shape, size)) write_array(json, shape, data);
     else if (characters_are_text(data, size)) {
         page_json_key(json, "text");
         page_json_text(json, data, size, TEXT_SHOWN_MAX);

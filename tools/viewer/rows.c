@@ -79,11 +79,9 @@ static recmap_status write_preview(struct page_json *json, struct table *table,
     recmap_error found = RECMAP_ERROR_INIT;
     if (table->has_batch) {
         record = recmap_batch_records(table->viewer->batch)[row->index];
-        page_json_key(json, "preview");
         return preview_write(json, &record, error);
     }
     if (read_single(&record, table, row->number, &found) == RECMAP_OK) {
-        page_json_key(json, "preview");
         recmap_status status = preview_write(json, &record, error);
         recmap_record_release(&record);
         return status;

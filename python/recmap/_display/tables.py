@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .pictures import Picture, picture_of
+from .._base.errors import Error
+from .pictures import Picture, picture_of, url_of
 from .text import bytes_text, printable, size_text
 
 __all__ = ["Cell", "Table", "cell_of", "facts_html", "show_table"]
@@ -51,15 +52,9 @@ class Table:
 
     def _repr_html_(self) -> str:
         names = "".join(f"<th{_LEFT}>{html.escape(name)}</th>" for name in self._names)
-        left, rows = _PICTURES_SIZE, []
+        room, rows = _Room(_PICTURES_SIZE), []
         for row in self._rows:
-            cells = []
-            for cell in row:
-                data = None if cell.picture is None else cell.picture.data
-                has_room = data is not None and len(data) <= left
-                cells.append(_cell_html(cell if has_room else Cell(cell.text)))
-                left -= len(data) if data is not None and has_room else 0
-            rows.append(f"<tr>{''.join(cells)}</tr>")
+            rows.append(f"<tr>{''.join(_cell_html(cell, room) for cell in row)}</tr>")
         return (
             f"<div><b>{html.escape(self._title)}</b>"
             f"<table><thead><tr>{names}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
@@ -67,11 +62,29 @@ class Table:
         )
 
 
-def _cell_html(cell: Cell) -> str:
+class _Room:
+    """How many bytes of pictures a table may still have."""
+
+    def __init__(self, size: int) -> None:
+        self._left = size
+
+    def url_of(self, picture: Picture) -> str | None:
+        """The picture as a URL; None if there is no room, or it cannot be decoded."""
+        if self._left <= 0:
+            return None
+        try:
+            format_, data = picture.file()
+        except Error:
+            return None
+        self._left -= len(data)
+        return url_of(format_, data) if self._left >= 0 else None
+
+
+def _cell_html(cell: Cell, room: _Room) -> str:
     text = html.escape(cell.text)
-    if cell.picture is None:
+    url = None if cell.picture is None else room.url_of(cell.picture)
+    if url is None:
         return f"<td{_LEFT}>{text}</td>"
-    url = cell.picture.url()
     return f'<td{_LEFT}><img src="{url}" alt="{text}" title="{text}" style="{_PICTURE_STYLE}"></td>'
 
 

@@ -33,6 +33,7 @@ static PyMethodDef functions[] = {
     {"image_decode", image_decode, METH_VARARGS, NULL},
     {"image_info", image_info, METH_O, NULL},
     {"image_size", image_size, METH_VARARGS, NULL},
+    {"image_thumbnail", image_thumbnail, METH_VARARGS, NULL},
     {"narrow_floats", narrow_floats, METH_VARARGS, NULL},
     {"selection_index_path", selection_index_path, METH_VARARGS, NULL},
     {"state_create", state_create, METH_VARARGS, NULL},

@@ -58,6 +58,7 @@ PyObject *batch_set_class(PyObject *module, PyObject *class);
 PyObject *example_decode(PyObject *module, PyObject *record);
 PyObject *image_decode(PyObject *module, PyObject *arguments);
 PyObject *image_info(PyObject *module, PyObject *data);
+PyObject *image_thumbnail(PyObject *module, PyObject *arguments);
 PyObject *image_size(PyObject *module, PyObject *arguments);
 PyObject *narrow_floats(PyObject *module, PyObject *arguments);
 PyObject *state_create(PyObject *module, PyObject *arguments);

@@ -90,6 +90,26 @@ PyObject *image_size(PyObject *module, PyObject *arguments) {
     return Py_BuildValue("(II)", height, width);
 }
 
+/* image_thumbnail(data, side) -> the bytes of a PNG. Releases the GIL. */
+PyObject *image_thumbnail(PyObject *module, PyObject *arguments) {
+    (void)module;
+    Py_buffer data;
+    unsigned side;
+    recmap_text png = RECMAP_TEXT_INIT;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status;
+    PyObject *bytes = NULL;
+    if (!PyArg_ParseTuple(arguments, "y*I:image_thumbnail", &data, &side)) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_image_thumbnail(&png, data.buf, (size_t)data.len, side, &error);
+    Py_END_ALLOW_THREADS
+    PyBuffer_Release(&data);
+    if (status == RECMAP_OK) bytes = PyBytes_FromStringAndSize(png.data, (Py_ssize_t)png.size);
+    else raise_error(&error);
+    recmap_text_deinit(&png);
+    return bytes;
+}
+
 static int take_draw(recmap_image_draw *draw, PyObject *tuple) {
     PyObject *position;
     if (!PyArg_ParseTuple(tuple, "O&O&O&O:draw", take_uint64, &draw->seed, take_uint64,

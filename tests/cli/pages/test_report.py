@@ -13,6 +13,7 @@ import zlib
 from support import (
     COMMAND,
     DIGITS,
+    ROOT,
     CliTest,
     example,
     no_records,
@@ -127,16 +128,49 @@ def wav(samples):
     )
 
 
-# A start-of-frame segment of 3 x 5 pixels after an application segment.
-JPEG = b"\xff\xd8\xff\xe0\0\x04ab" + b"\xff\xc0\0\x0b\x08\0\x05\0\x03\x01\x01\x11\0" + b"\xff\xd9"
-GIF = b"GIF89a" + struct.pack("<HH", 7, 9) + b"\0\0\0;"
-WEBP = (
-    b"RIFF"
-    + struct.pack("<I", 26)
-    + b"WEBPVP8X"
-    + struct.pack("<I", 10)
-    + b"\0\0\0\0\x09\0\0\x13\0\0"
-)
+def picture(name):
+    with open(os.path.join(ROOT, "tests", "images", name), "rb") as file:
+        return file.read()
+
+
+def png_size(data):
+    """(width, height, channels) of a PNG of 8 bits."""
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height, depth, kind = struct.unpack_from(">IIBB", data, 16)
+    assert depth == 8
+    return width, height, {0: 1, 2: 3, 6: 4}[kind]
+
+
+def png_rows(data):
+    """The rows of a PNG of 8 bits without interlacing, as bytes."""
+    width, _, channels = png_size(data)
+    at, packed = 8, b""
+    while at < len(data):
+        (size,) = struct.unpack_from(">I", data, at)
+        if data[at + 4 : at + 8] == b"IDAT":
+            packed += data[at + 8 : at + 8 + size]
+        at += 12 + size
+    stored, row, rows = zlib.decompress(packed), bytes(width * channels), []
+    for start in range(0, len(stored), width * channels + 1):
+        row = unfiltered(stored[start : start + width * channels + 1], row, channels)
+        rows.append(row)
+    return rows
+
+
+def unfiltered(line, above, channels):
+    """One row, whose first byte is the filter: none, left, up, mean of both, or Paeth's."""
+    row = bytearray()
+    for i, value in enumerate(line[1:]):
+        left = row[i - channels] if i >= channels else 0
+        corner = above[i - channels] if i >= channels else 0
+        guess = left + above[i] - corner
+        near = min((left, above[i], corner), key=lambda one: abs(guess - one))
+        row.append((value + [0, left, above[i], (left + above[i]) // 2, near][line[0]]) & 0xFF)
+    return bytes(row)
+
+
+JPEG = picture("plain-420.jpg")
+WEBP = picture("lossy.webp")
 MP3_FRAME = b"\xff\xfb\x90\0" + b"\0" * 413
 
 
@@ -278,9 +312,9 @@ class Report(ReportTest):
     def test_pictures_and_sounds_are_shown(self):
         media = [
             ("image/png", png(4, 3), "PNG, 4 x 3"),
-            ("image/jpeg", JPEG, "JPEG, 3 x 5"),
-            ("image/gif", GIF, "GIF, 7 x 9"),
-            ("image/webp", WEBP, "WebP, 10 x 20"),
+            ("image/jpeg", JPEG, "JPEG, 96 x 64"),
+            ("image/jpeg", picture("turned-6.jpg"), "JPEG, 16 x 24"),
+            ("image/webp", WEBP, "WebP, 96 x 64"),
             ("audio/wav", wav(b"\x80" * 100), "WAV"),
             ("audio/flac", b"fLaC\0", "FLAC"),
             ("audio/ogg", b"OggS\0", "Ogg"),
@@ -294,26 +328,51 @@ class Report(ReportTest):
                 self.assertIn(f"{caption}, {len(data)} bytes", page.sections["records"])
 
     def test_media_that_is_not_shown(self):
-        many = "not shown: too many pixels"
-        malformed = "not shown: its header is malformed"
-        large = "not shown: too large for the report"
+        many = "not shown: more than 67108864 pixels"
         for data, caption in (
             (png(60000, 60000), many),
             (png(16000, 16000), many),
-            (png(4, 3)[:20], malformed),
-            (png(0, 5), malformed),
-            (b"\xff\xd8\xff" + b"\xff" * 50, malformed),
-            (b"GIF89a", malformed),
-            (JPEG[:12], malformed),
-            (b"\xff\xd8\xff", malformed),
-            (WEBP[:20], malformed),
-            (png(4, 3) + b"\0" * 500_000, large),
+            (png(5000, 5000), "65 bytes; not shown: the PNG is damaged at row 0 of 5000"),
+            (png(4, 3)[:20], "picture, 20 bytes; not shown: the PNG"),
+            (png(0, 5), "not shown: the PNG"),
+            (b"\xff\xd8\xff" + b"\xff" * 50, "not shown: the JPEG"),
+            (JPEG[:12], "not shown: the JPEG"),
+            (b"\xff\xd8\xff", "not shown: the JPEG"),
+            (WEBP[:20], "not shown: the WebP"),
+            (wav(b"\x80" * 500_000), "WAV, 500044 bytes; not shown: too large for the report"),
         ):
             page = self.report(example(x=data))
             self.assertEqual(page.media, [], caption)
             self.assertIn(caption, page.sections["records"])
+        page = self.report(example(x=b"GIF89a\0\0"))  # is not decoded, and so only bytes
+        self.assertIn("47 49 46 38 39 61", page.sections["records"])
         page = self.report(example(x=b"\xff\xfb\x90\0 one header proves little"))
         self.assertEqual(page.media, [])
+
+    def test_large_pictures_are_shown_reduced(self):
+        """In bytes or in pixels: the page has a PNG of what the decoder gives."""
+        wide = picture("gray-16.png")
+        for data, caption, size in (
+            (
+                JPEG[:2] + b"\xff\xfe\xff\xff" + bytes(65533) + JPEG[2:],
+                "JPEG, 96 x 64",
+                (96, 64, 3),
+            ),
+            (png(4000, 200), "PNG, 4000 x 200", (4000, 200, 1)),
+            (png(3000, 300) + bytes(70_000), "PNG, 3000 x 300", (256, 26, 1)),
+            (wide, f"PNG, {struct.unpack_from('>I', wide, 16)[0]} x ", None),
+        ):
+            page = self.report(example(x=data))
+            ((kind, shown), *_) = page.media
+            self.assertEqual(kind, "image/png")
+            self.assertIn(caption, page.sections["records"])
+            is_reduced = shown != data
+            self.assertEqual("; shown reduced" in page.sections["records"], is_reduced)
+            if size is not None:
+                self.assertEqual(png_size(shown), size)
+        self.assertTrue(is_reduced)
+        levels = [level for row in png_rows(shown) for level in row]
+        self.assertEqual((min(levels), max(levels)), (0, 255))
 
     def test_arrays_of_pixels_are_shown(self):
         pixels = bytes(range(6)) * 3
@@ -321,15 +380,32 @@ class Report(ReportTest):
         for features in (shown, {"shape": [2, 3, 3]}, {f"image/{k}": v for k, v in shown.items()}):
             page = self.report(example(image=pixels, **features))
             ((kind, data), *_) = page.media
-            self.assertEqual((kind, data[:2], len(data)), ("image/bmp", b"BM", 54 + 2 * 12))
-            self.assertEqual(struct.unpack_from("<ii", data, 18), (3, 2))
-            self.assertEqual(data[54 + 12 : 54 + 15], bytes([2, 1, 0]))  # the first pixel
+            self.assertEqual((kind, png_size(data)), ("image/png", (3, 2, 3)))
+            self.assertEqual(b"".join(png_rows(data)), pixels)
             self.assertIn("uint8 array, 2 x 3 x 3", page.sections["records"])
         # A large array is reduced.
         page = self.report(example(image=b"\7" * 600 * 300, height=600, width=300))
-        self.assertEqual(struct.unpack_from("<ii", page.media[0][1], 18), (100, 200))
+        self.assertEqual(png_size(page.media[0][1]), (100, 200, 1))
+        self.assertEqual(set(b"".join(png_rows(page.media[0][1]))), {7})
         for shape in ([2, 3, 2], [-2, -9], [2**20, 2**20, 2**20], [2, 3], [2, 9, 1, 1]):
             self.assertEqual(self.report(example(image=pixels, shape=shape)).media, [], shape)
+
+    def test_arrays_with_channels_first(self):
+        """Known by the shape, or else by what makes the columns smooth."""
+        height, width = 6, 5
+        last = bytes(8 * y + 90 * c for y in range(height) for x in range(width) for c in range(3))
+        first = bytes(8 * y + 90 * c for c in range(3) for y in range(height) for x in range(width))
+        sides = {"height": height, "width": width, "channels": 3}
+        note = "uint8 array, 3 x 6 x 5, channels first"
+        for pixels, features, text in (
+            (first, {"shape": [3, height, width]}, note),
+            (first, sides, note),
+            (last, sides, "uint8 array, 6 x 5 x 3"),
+            (last, {"shape": [height, width, 3]}, "uint8 array, 6 x 5 x 3"),
+        ):
+            page = self.report(example(image=pixels, **features))
+            self.assertIn(text, page.sections["records"])
+            self.assertEqual(b"".join(png_rows(page.media[0][1])), last, text)
 
     def test_numbers_and_sequences(self):
         page = self.report(

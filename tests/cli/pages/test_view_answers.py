@@ -4,7 +4,7 @@ import json
 import os
 import unittest
 
-from pages.test_report import png, wav
+from pages.test_report import picture, png, png_size, wav
 from pages.view_server import ELSEWHERE, ViewTest
 from support import example, sequence_example, tfrecord
 
@@ -234,9 +234,11 @@ class Answers(ViewTest):
                 "picture: x, … (2 values) · pixels: array 8 x 8 · shape: 8, 8 · "
                 f"sound: WAV, {len(sound)} bytes",
                 "PNG 3 x 2",
-                "broken: PNG, 8 bytes · huge: PNG 20000 x 20000 · text: <svg onload=1>",
+                "broken: picture, 8 bytes · huge: PNG 20000 x 20000 · text: <svg onload=1>",
             ],
         )
+        found = [row.get("picture") for row in self.ask("rows", first=0, count=3)["rows"]]
+        self.assertEqual(found, [{"part": 1}, {}, None])
         parts = {part["name"]: part for part in self.ask("record", number=0)["parts"]}
         self.assertEqual(
             parts["picture"]["bytes"][1],
@@ -249,11 +251,11 @@ class Answers(ViewTest):
             },
         )
         self.assertEqual(parts["sound"]["bytes"][0]["sound"], "audio/wav")
-        self.assertEqual(parts["pixels"]["bytes"][0]["array"], "image/bmp")
+        self.assertEqual(parts["pixels"]["bytes"][0]["array"], "image/png")
         for name, value, kind, data in (
             ("picture", 1, "image/png", picture),
             ("sound", 0, "audio/wav", sound),
-            ("pixels", 0, "image/bmp", None),
+            ("pixels", 0, "image/png", None),
         ):
             part = parts[name]["part"]
             status, headers, body = self.get(f"api/media?number=0&part={part}&value={value}")
@@ -266,11 +268,52 @@ class Answers(ViewTest):
         hidden = {part["name"]: part["bytes"][0].get("hidden") for part in parts}
         self.assertEqual(
             hidden,
-            {"broken": "its header is malformed", "huge": "too many pixels", "text": None},
+            {
+                "broken": "the PNG ends at its byte 8, inside its header",
+                "huge": "more than 67108864 pixels",
+                "text": None,
+            },
         )
-        for query in ("part=0", "part=1", "part=2", "part=2&value=9", "part=99", ""):
+        for query in ("part=2", "part=2&value=9", "part=99", ""):
             status, headers, _ = self.get(f"api/media?number=2&{query}")
             self.assertEqual((status, headers["Content-Type"]), (404, "application/json"))
+        for part, reason in (
+            (0, "the PNG ends at its byte 8, inside its header"),
+            (1, "more than 67108864 pixels"),
+        ):
+            status, headers, body = self.get(f"api/media?number=2&part={part}")
+            self.assertEqual((status, headers["Content-Type"]), (500, "application/json"))
+            self.assertEqual(json.loads(body)["error"], reason)
+
+    def test_thumbnails_are_served(self):
+        """A small file is sent as it is, any other as a PNG that is small enough."""
+        large = png(3000, 300) + bytes(100_000)
+        padded = picture("rgba.png") + bytes(20_000)
+        huge = png(4000, 5000)
+        steps = sequence_example({"label": 3}, {"frames": [large, b"x"]})
+        self.view(example(a=b"x", b=large), example(b=padded), example(b=huge), steps)
+        found = [row.get("picture") for row in self.ask("rows", first=0, count=4)["rows"]]
+        self.assertEqual(found, [{"part": 1}, {"part": 0}, {"part": 0}, {"part": 2}])
+        for query, size in (
+            ("number=0&part=1&side=64", (64, 6, 1)),
+            ("number=0&part=1&side=1024", (1024, 102, 1)),
+            ("number=1&part=0&side=24", (24, 16, 4)),
+            ("number=3&part=2&side=320", (320, 32, 1)),
+        ):
+            status, headers, body = self.get(f"api/media?{query}")
+            self.assertEqual((status, headers["Content-Type"]), (200, "image/png"), query)
+            self.assertEqual(png_size(body), size)
+        self.assertEqual(self.get("api/media?number=0&part=1")[2], large)
+        # A large picture is decoded, and the error says what is wrong with it.
+        for query in ("number=2&part=0", "number=2&part=0&side=64"):
+            status, _, body = self.get(f"api/media?{query}")
+            error = json.loads(body)["error"]
+            self.assertEqual(status, 500)
+            self.assertIn("the PNG is damaged at row 0 of 5000", error)
+        status, _, body = self.get("api/media?number=0&part=1&side=1025")
+        self.assertEqual(
+            (status, json.loads(body)["error"]), (400, "the field 'side' must be at most 1024")
+        )
 
     def test_markup_in_records_is_text(self):
         texts = [

@@ -5,7 +5,7 @@ import re
 import unittest
 
 from pages.browser import BrowserTest, Keys
-from pages.test_report import png, wav
+from pages.test_report import picture, png, wav
 from pages.view_server import ViewTest
 from support import example, tfrecord
 
@@ -215,10 +215,64 @@ class Browser(BrowserTest, ViewTest):
         driver.get(f"{self.url}#page=rows&row=1")
         self.wait_for_selected(1)
         self.assertEqual(driver.title, "a.rmx - recmap view")
-        self.assertEqual(
-            self.run_script("return document.querySelectorAll('#lines img').length"), 0
-        )
+        # The first picture of record 0 is damaged.
+        self.wait_for("document.querySelector('#lines .bad').textContent", "not shown ")
+        self.wait_for("document.querySelectorAll('#lines img').length", 0)
         self.check_log()
+
+    def test_pictures_in_the_table_and_in_the_gallery(self):
+        names = ("rgb.png", "plain-420.jpg", "lossy.webp", "gray-16.png")
+        records = [example(image=picture(names[i % 4]), label=i % 7) for i in range(100)]
+        records[2] = example(label=2)
+        records[3] = example(image=png(5000, 5000))
+        self.view(*records, options=["--lift", "label=-1"])
+        self.driver.get(self.url)
+        self.wait_for_selected(0)
+        shown = "[...document.querySelectorAll('#lines img')].slice(0, 2).map(i => i.naturalWidth)"
+        self.wait_for(shown, [96, 96])
+        button = self.driver.find_element("id", "gallery-button")
+        self.assertEqual(button.text, "Gallery")
+        button.click()
+        self.wait_for("document.querySelectorAll('#lines .card').length > 10", True)
+        self.wait_for(shown, [96, 96])
+        cards = "[...document.querySelectorAll('#lines .card')].slice(0, 4).map(c => c.textContent)"
+        self.wait_for(cards, ["0 0", "1 1", "label: 22 2", "not shown 3 -1"])
+        # Arrows move in both directions, by keys and by the wheel, and cards open records.
+        columns = self.run_script(
+            "const tops = [...document.querySelectorAll('.card')].map((card) => card.offsetTop);"
+            "return tops.filter((top) => top === tops[0]).length"
+        )
+        self.assertGreater(columns, 3)
+        self.press(Keys.ARROW_RIGHT, Keys.ARROW_DOWN)
+        self.wait_for_selected(1 + columns)
+        self.press(Keys.END)
+        self.wait_for_selected(99)
+        self.assertIn("show=gallery", self.driver.current_url)
+        self.press(Keys.ENTER)
+        self.wait_for("document.querySelector('#record h1')?.textContent", "Record 99")
+        self.press(Keys.ESCAPE)
+        self.wait_for_selected(99)
+        address = self.driver.current_url
+        self.driver.get("about:blank")
+        self.driver.get(address)
+        self.wait_for("document.querySelectorAll('#lines .card').length > 3", True)
+        self.wait_for_selected(99)
+        self.press("v")
+        self.wait_for("document.querySelectorAll('#lines .card').length", 0)
+        self.wait_for_selected(99)
+        self.driver.get(f"{self.url}#page=record&number=3")
+        self.wait_for(
+            "document.body.textContent.includes('PNG that cannot be decoded: the PNG')", True
+        )
+
+    def test_the_gallery_on_phones_and_in_dark_mode(self):
+        self.view(*(example(image=picture("rgb.png"), label=i) for i in range(20)))
+        self.driver.get(f"{self.url}#page=rows&show=gallery")
+        self.wait_for("document.querySelectorAll('#lines .card').length > 10", True)
+        self.check_contrast()
+        self.resize(360)
+        self.wait_for("document.querySelectorAll('#lines .card').length < 10", True)
+        self.check_width(360)
 
     def test_phones_and_dark_mode(self):
         self.view(example(**{"x" * 300: "y" * 3000, "label": 3}), options=["--lift", "label"])
