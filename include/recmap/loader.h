@@ -181,17 +181,22 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_seek_record(recmap_loade
 typedef struct recmap_loader_statistics {
     uint64_t batch_count;
     uint64_t record_count;
-    uint64_t byte_count;         /* of payloads */
-    uint64_t caller_wait_ns;     /* time that recmap_loader_next waited for a batch */
-    uint64_t worker_wait_ns;     /* time that workers waited for room, summed over all threads */
-    uint64_t fill_ns;            /* time that workers read, checked and parsed, over all threads */
-    uint64_t parse_ns;           /* the part of it that parsing took; 0 for rows, which are decoded
-                                    while they are read */
-    uint64_t skipped_count;      /* bad records, left out or replaced */
-    uint64_t readahead_count;    /* records that the kernel was asked to read ahead */
-    uint64_t readahead_distance; /* current read-ahead distance in records */
-    unsigned thread_count;       /* 0 before the first batch was requested */
-    unsigned batches_ready;      /* current number */
+    uint64_t byte_count;          /* of payloads */
+    uint64_t caller_wait_ns;      /* time that recmap_loader_next waited for a batch */
+    uint64_t worker_wait_ns;      /* time that workers waited for room, summed over all threads */
+    uint64_t fill_ns;             /* time that workers read, checked and parsed, over all threads */
+    uint64_t parse_ns;            /* the part of it that parsing took; 0 for rows, which are decoded
+                                     while they are read */
+    uint64_t decode_ns;           /* the part of that which decoding pictures took (image.h) */
+    uint64_t decoded_count;       /* pictures decoded, also of records that were then left out */
+    uint64_t decode_failed_count; /* pictures that could not be decoded */
+    uint64_t decode_warning_count; /* of the decoded ones, those in which the library of their
+                                      format found faults that leave no pixels out */
+    uint64_t skipped_count;        /* bad records, left out or replaced */
+    uint64_t readahead_count;      /* records that the kernel was asked to read ahead */
+    uint64_t readahead_distance;   /* current read-ahead distance in records */
+    unsigned thread_count;         /* 0 before the first batch was requested */
+    unsigned batches_ready;        /* current number */
 } recmap_loader_statistics;
 
 /* Reads the statistics. Threads: any. Errors: INVALID in a child. */

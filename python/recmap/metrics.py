@@ -47,13 +47,17 @@ _COUNTERS = {
     "worker_wait_seconds": ("worker_wait_ns", 1e-9, "Time that reading threads waited for room"),
     "fill_seconds": ("fill_ns", 1e-9, "Time that threads read, checked and parsed records"),
     "parse_seconds": ("parse_ns", 1e-9, "Time that threads parsed records"),
+    "decode_seconds": ("decode_ns", 1e-9, "Time that threads decoded pictures"),
+    "decoded_pictures": ("decoded_count", 1, "Pictures decoded"),
+    "decode_failures": ("decode_failed_count", 1, "Pictures that could not be decoded"),
+    "decode_warnings": ("decode_warning_count", 1, "Pictures decoded in spite of faults"),
     "cache_hits": ("cache_hits", 1, "Reads of remote shards that the cache answered"),
     "cache_misses": ("cache_misses", 1, "Reads of remote shards that were requested"),
     "transform_seconds": ("transform_ns", 1e-9, "Time in the transform, in all threads"),
     "transform_wait_seconds": ("transform_wait_ns", 1e-9, "Time that the transform was waited for"),
 }
 _GAUGES = {"batches_ready": "Batches that are ready now", "threads": "Threads that read"}
-_STAGES = ("none", "reading", "transform", "caller")
+_STAGES = ("none", "reading", "decoding", "transform", "caller")
 
 _collectors: weakref.WeakKeyDictionary[Any, _Collector] = weakref.WeakKeyDictionary()
 
@@ -69,8 +73,10 @@ def prometheus(
 
     The metrics are ``recmap_loader_batches_total``, ``_records_total``, ``_bytes_total``,
     ``_skipped_records_total``, ``_caller_wait_seconds_total``, ``_worker_wait_seconds_total``,
-    ``_fill_seconds_total``, ``_parse_seconds_total``, ``_cache_hits_total``,
-    ``_cache_misses_total``, ``_transform_seconds_total``, ``_transform_wait_seconds_total``,
+    ``_fill_seconds_total``, ``_parse_seconds_total``, ``_decode_seconds_total``,
+    ``_decoded_pictures_total``, ``_decode_failures_total``, ``_decode_warnings_total``,
+    ``_cache_hits_total``, ``_cache_misses_total``, ``_transform_seconds_total``,
+    ``_transform_wait_seconds_total``,
     ``_batches_ready``, ``_threads``, ``_epoch``, ``_position`` and ``_limiting_stage``, which is 1
     for the stage that limits. They are read when the registry is scraped and cost the loader
     nothing in between.

@@ -710,16 +710,22 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
 
         "fill_ns": time in which threads read, checked and parsed records, in total. "parse_ns": the
         part of it that parsing into features took; 0 for rows, which are decoded while they are
-        read. Of the data set, with all its loaders: "cache_hits" and "cache_misses", the reads of
-        remote shards that the cache answered, and that it did not; "span_hits" and
-        "spans_inflated", how often a span of a compressed shard was inflated already, and was not.
+        read. "decode_ns": the part of that which decoding pictures took. "decoded_count" and
+        "decode_failed_count": pictures that were decoded, and that could not be, in batches read
+        ahead too. "decode_warning_count": of the decoded ones, those in which libjpeg or libpng
+        found faults that leave no pixels out.
+
+        Of the data set, with all its loaders: "cache_hits" and "cache_misses", the reads of remote
+        shards that the cache answered, and that it did not; "span_hits" and "spans_inflated", how
+        often a span of a compressed shard was inflated already, and was not.
 
         With a transform, "caller_wait_ns" is the time that the transform waited for batches.
         "transform_ns" is the time in the transform, and "transform_idle_ns" the time that its
         threads waited, both in total; "transform_wait_ns" that `for` waited for the transform.
 
         "limiting_stage": the stage that the others wait for: "reading" (with checking and parsing),
-        "transform" or "caller"; "none" before the first batch. "explanation" says in words why.
+        "decoding" (the same, if most of its work is to decode pictures), "transform" or "caller";
+        "none" before the first batch. "explanation" says in words why.
         `recmap.metrics` exports all this.
 
         >>> recmap.Loader(digits(), 256).statistics["explanation"]
@@ -782,6 +788,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
             "rank": f"{self._rank} of {self._world_size}",
             "steps left": self.steps_left,
             "parsing": _share(found["parse_ns"], found["fill_ns"], "of the reading threads' work"),
+            "decoding": _share(found["decode_ns"], found["fill_ns"], "of the same"),
             "cache": _share(
                 found["cache_hits"], found["cache_hits"] + found["cache_misses"], "of the reads"
             ),

@@ -1,6 +1,7 @@
 """The stages of a loader: which of them the others wait for.
 
-A stage is reading (with checks and parsing), the transform, or the caller's own loop. Each passes
+A stage is reading (with checks and parsing), the transform, or the caller's own loop. Reading is
+called decoding if most of its work is to decode pictures. Each passes
 batches to the next one, and waits if the next one is slower or the previous one is.
 """
 
@@ -12,7 +13,7 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 __all__ = ["Stage", "Statistics", "TransformTimes", "statistics_of"]
 
-Stage: TypeAlias = Literal["none", "reading", "transform", "caller"]
+Stage: TypeAlias = Literal["none", "reading", "decoding", "transform", "caller"]
 
 
 class Statistics(TypedDict):
@@ -26,6 +27,10 @@ class Statistics(TypedDict):
     worker_wait_ns: int
     fill_ns: int
     parse_ns: int
+    decode_ns: int
+    decoded_count: int
+    decode_failed_count: int
+    decode_warning_count: int
     cache_hits: int
     cache_misses: int
     span_hits: int
@@ -90,10 +95,7 @@ def _limit(found: Statistics, times: TransformTimes) -> tuple[Stage, str]:
     has_transform = times.ran_ns > 0
     if found["caller_wait_ns"] > room_ns:
         who = "the transform" if has_transform else "the caller"
-        return "reading", (
-            f"{who} waited {_seconds(found['caller_wait_ns'])} for records to be read and parsed, "
-            f"each reading thread {_seconds(room_ns)} for room"
-        )
+        return _limiting_read(found, f"{who} waited {_seconds(found['caller_wait_ns'])}", room_ns)
     idle_ns = times.idle_ns // times.thread_count
     if has_transform and times.waited_ns > idle_ns:
         return "transform", (
@@ -103,6 +105,19 @@ def _limit(found: Statistics, times: TransformTimes) -> tuple[Stage, str]:
     return "caller", (
         f"batches were ready: the caller waited {_seconds(_caller_wait(found, times))}, each "
         f"reading thread {_seconds(room_ns)} for room"
+    )
+
+
+def _limiting_read(found: Statistics, wait: str, room_ns: int) -> tuple[Stage, str]:
+    room = f"each reading thread {_seconds(room_ns)} for room"
+    if 2 * found["decode_ns"] <= found["fill_ns"] or not found["decode_ns"]:
+        return "reading", f"{wait} for records to be read and parsed, {room}"
+    share = found["decode_ns"] / found["fill_ns"]
+    count = found["decoded_count"] + found["decode_failed_count"]
+    each_ns = found["decode_ns"] // max(count, 1)
+    return "decoding", (
+        f"{wait} for pictures to be decoded, {room}; decoding is {share:.0%} of the reading "
+        f"threads' work, {_seconds(each_ns)} for each picture"
     )
 
 

@@ -443,11 +443,15 @@ static PyObject *statistics(PyObject *object, PyObject *unused) {
     recmap_cache_statistics cache = recmap_dataset_cache_statistics(dataset);
     recmap_span_statistics spans = recmap_dataset_span_statistics(dataset);
     return Py_BuildValue(
-        "{sKsKsKsKsKsKsKsKsKsKsKsKsKsKsIsI}", "batches", (unsigned long long)found.batch_count,
-        "fill_ns", (unsigned long long)found.fill_ns, "parse_ns",
-        (unsigned long long)found.parse_ns, "cache_hits", (unsigned long long)cache.hit_count,
-        "cache_misses", (unsigned long long)cache.miss_count, "span_hits",
-        (unsigned long long)spans.hit_count, "spans_inflated",
+        "{sKsKsKsKsKsKsKsKsKsKsKsKsKsKsKsKsKsKsIsI}", "batches",
+        (unsigned long long)found.batch_count, "fill_ns", (unsigned long long)found.fill_ns,
+        "parse_ns", (unsigned long long)found.parse_ns, "decode_ns",
+        (unsigned long long)found.decode_ns, "decoded_count",
+        (unsigned long long)found.decoded_count, "decode_failed_count",
+        (unsigned long long)found.decode_failed_count, "decode_warning_count",
+        (unsigned long long)found.decode_warning_count, "cache_hits",
+        (unsigned long long)cache.hit_count, "cache_misses", (unsigned long long)cache.miss_count,
+        "span_hits", (unsigned long long)spans.hit_count, "spans_inflated",
         (unsigned long long)spans.inflate_count, "records", (unsigned long long)found.record_count,
         "bytes", (unsigned long long)found.byte_count, "caller_wait_ns",
         (unsigned long long)found.caller_wait_ns, "worker_wait_ns",

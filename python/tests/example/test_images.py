@@ -181,6 +181,28 @@ def test_a_damaged_picture_is_a_bad_record(tmp_path):
         assert seen == labels if policy == "skip" else len(seen) == labels and 5 not in seen
 
 
+def with_needless_bytes(data):
+    """A JPEG with bytes between two segments, of which libjpeg warns."""
+    end = 4 + int.from_bytes(data[4:6], "big")  # of the first segment
+    return data[:end] + b"\0\0\0" + data[end:]
+
+
+def test_statistics_count_pictures(tmp_path):
+    pictures = [picture("plain-444.jpg")] * 10
+    pictures[3] = pictures[3][:300]
+    pictures[6] = with_needless_bytes(pictures[6])
+    ds = write(tmp_path, pictures)
+    loader = recmap.Loader(ds, 1, features=features(), on_bad_record="skip", epochs=1)
+    assert loader.statistics["decoded_count"] == 0 == loader.statistics["decode_ns"]
+    with pytest.warns(UserWarning, match="skipped a bad record"):
+        assert sum(len(batch["label"]) for batch in loader) == 9
+    found = loader.statistics
+    assert found["decoded_count"] == 9 and found["decode_warning_count"] == 1
+    assert found["decode_failed_count"] >= 1
+    assert 0 < found["decode_ns"] < found["parse_ns"] <= found["fill_ns"]
+    assert "decoding" in loader._repr_html_()
+
+
 def test_records_without_the_feature_take_the_default(photos):
     levels = {"mean": (0.5, 0.25, 0), "std": 0.5, "dtype": "float32"}
     image = recmap.Image(4, key="none", default=(255, 0, 51), **levels)

@@ -35,6 +35,17 @@ def test_the_limiting_stage():
     )
 
 
+def test_decoding_limits_if_it_is_most_of_the_reading():
+    counts = {"batches": 1, "caller_wait_ns": 2_000_000_000, "fill_ns": 4_000_000_000}
+    pictures = {"decoded_count": 1500, "decode_failed_count": 500}
+    assert limit_of(**counts, **pictures, decode_ns=3_000_000_000) == (
+        "decoding",
+        "the caller waited 2 s for pictures to be decoded, each reading thread 0 s for room; "
+        "decoding is 75% of the reading threads' work, 0.0015 s for each picture",
+    )
+    assert limit_of(**counts, **pictures, decode_ns=2_000_000_000)[0] == "reading"
+
+
 def test_the_limiting_stage_with_a_transform():
     reading = limit_of(1, 8_000, 9_000, batches=1, caller_wait_ns=5_000, worker_wait_ns=16_000)
     assert reading[0] == "reading" and reading[1].startswith("the transform waited 5e-06 s")
@@ -204,7 +215,7 @@ def test_prometheus_collects_a_loader(digits):
     assert found["recmap_loader_position", "train"] == 256
     assert found["recmap_loader_epoch", "train"] == 0
     stages = [value for key, value in found.items() if key[0] == "recmap_loader_limiting_stage"]
-    assert sorted(stages) == [0, 0, 0, 1]
+    assert sorted(stages) == [0, 0, 0, 0, 1]
     text = client.generate_latest(registry).decode()
     assert 'recmap_loader_batches_total{loader="train"} 1.0' in text
 

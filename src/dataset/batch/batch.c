@@ -130,6 +130,10 @@ void batch_set_allocator(recmap_batch *batch, const recmap_allocator *allocator)
     batch->allocator = allocator && allocator->allocate ? allocator : NULL;
 }
 
+void batch_set_image_counts(recmap_batch *batch, struct image_counts *counts) {
+    batch->image_counts = counts;
+}
+
 bool batch_reserve(recmap_batch *batch, size_t count) {
     return array_reserve(&batch->records, &batch->capacity, count, sizeof *batch->records) &&
            array_reserve(&batch->requests, &batch->requests_capacity, count,

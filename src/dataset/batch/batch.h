@@ -10,6 +10,7 @@
 #include "dataset/batch/record_memory.h"
 #include "dataset/open/shard_cache.h"
 #include "parse/columns/draws.h"
+#include "parse/columns/image_counts.h"
 
 struct overlap;
 
@@ -76,6 +77,7 @@ struct recmap_batch {
     const recmap_allocator *allocator; /* of the columns that are filled next; NULL: none */
     const struct overlap *fetched; /* of a part: what was requested for the whole batch; or NULL */
     struct columns_draws draws;    /* see recmap_batch_set_draws */
+    struct image_counts *image_counts; /* of pictures that are decoded next; NULL: none */
     struct batch_place place;
     uint64_t *positions; /* of the records in the epoch, if the place is set */
     size_t positions_capacity;
@@ -90,6 +92,10 @@ struct recmap_batch {
 /* Sets where the columns that are filled next get memory that exports show. NULL, or an allocator
  * without functions: from the C library. */
 void batch_set_allocator(recmap_batch *batch, const recmap_allocator *allocator);
+
+/* Sets where the pictures that one thread decodes for the batch are counted. NULL, as at first:
+ * nowhere. */
+void batch_set_image_counts(recmap_batch *batch, struct image_counts *counts);
 
 /* Sets the place, the positions of `count` records, [first, first + count) of an epoch that has
  * `epoch_count`, wrapping at its end, and the draws of the same. Filling the batch unsets

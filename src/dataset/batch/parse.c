@@ -28,11 +28,13 @@ recmap_status dataset_parse_batch(recmap_batch *batch, recmap_dataset *dataset,
         columns_set_interrupt(batch->columns, &batch->interrupt);
         columns_set_allocator(batch->columns, batch->allocator);
         columns_set_draws(batch->columns, &batch->draws);
+        columns_set_image_counts(batch->columns, batch->image_counts);
         status =
             recmap_parser_parse(batch->columns, parser, batch->records, batch->count, mode, error);
         columns_set_interrupt(batch->columns, NULL);
         columns_set_allocator(batch->columns, NULL);
         columns_set_draws(batch->columns, NULL);
+        columns_set_image_counts(batch->columns, NULL);
         if (status == RECMAP_CORRUPT || status == RECMAP_FEATURE)
             dataset_place_error(dataset, error);
     }

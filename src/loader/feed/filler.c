@@ -71,6 +71,7 @@ static recmap_status probe(bool *is_bad, struct filler *filler, const recmap_dea
     if (status != RECMAP_OK || *is_bad || !filler->parser) return status;
     if (!filler->single) RETURN_IF_FAILED(recmap_batch_create(&filler->single, error));
     if (!set_place(filler->single, filler, deal, position, 1)) return fail_memory(error);
+    batch_set_image_counts(filler->single, &filler->images);
     status = recmap_dataset_parse(filler->single, filler->dataset, filler->parser, &number, 1,
                                   RECMAP_PARSE_RAISE, error);
     if (status != RECMAP_CORRUPT && status != RECMAP_FEATURE) return status;
@@ -211,12 +212,24 @@ static recmap_status fill(struct filled_batch *result, struct filler *filler,
     return status;
 }
 
+/* Counts the pictures of the step, also of those that are decoded to find bad ones. */
+static recmap_status fill_counted(struct filled_batch *result, struct filler *filler,
+                                  const struct epoch_step *step, bool was_read,
+                                  recmap_error *error) {
+    filler->images = (struct image_counts){.clock_ns = clock_ns};
+    batch_set_image_counts(result->batch, &filler->images);
+    recmap_status status = fill(result, filler, step, was_read, error);
+    batch_set_image_counts(result->batch, NULL);
+    result->images = filler->images;
+    return status;
+}
+
 recmap_status filler_fill(struct filled_batch *result, struct filler *filler,
                           const struct epoch_step *step, recmap_error *error) {
     bool was_read = result->is_started && direct_reader_finish(filler->reader, result->batch);
     result->is_started = false;
     RETURN_IF_FAILED(set_step_place(result, filler, step, error));
-    RETURN_IF_FAILED(fill(result, filler, step, was_read, error));
+    RETURN_IF_FAILED(fill_counted(result, filler, step, was_read, error));
     result->batch->place.is_set = !gives_rows(&step->deal);
     RETURN_IF_FAILED(epoch_step_state(&result->epoch, &result->position, step, error));
     result->byte_count = sum_sizes(result->batch);

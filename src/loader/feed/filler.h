@@ -7,6 +7,7 @@
 
 #include "dataset/batch/direct_reader.h"
 #include "loader/feed/epoch_cursor.h"
+#include "parse/columns/image_counts.h"
 
 /* The result of filling a step. */
 struct filled_batch {
@@ -17,6 +18,7 @@ struct filled_batch {
     uint64_t byte_count;
     uint64_t fill_ns; /* as in recmap_loader_statistics */
     uint64_t parse_ns;
+    struct image_counts images;
     recmap_skipped *skipped;
     size_t skipped_count;
     size_t skipped_capacity;
@@ -31,6 +33,7 @@ struct filler {
     recmap_on_bad_record policy;
     uint64_t draw_seed;           /* of random images */
     const recmap_parser *parser;  /* NULL: records are not parsed */
+    struct image_counts images;   /* of the current step */
     struct direct_reader *reader; /* NULL: batches are gathered */
     recmap_batch *single;         /* for checking one record; created on first use */
     uint64_t *numbers;

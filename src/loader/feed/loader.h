@@ -92,6 +92,9 @@ void *loader_work(void *context);
 /* Keeps an empty batch for later use; NULL is ignored. The caller holds the lock. */
 void loader_add_spare(recmap_loader *loader, recmap_batch *batch);
 
+/* Adds the pictures of a step to the statistics. The caller holds the lock. */
+void loader_count_images(recmap_loader *loader, const struct image_counts *images);
+
 /* Empties a slot. The caller holds the lock. */
 void loader_clear_slot(recmap_loader *loader, struct loader_slot *slot);
 

@@ -5,6 +5,14 @@
 #include "base/core/error.h"
 #include "loader/feed/loader.h"
 
+void loader_count_images(recmap_loader *loader, const struct image_counts *images) {
+    recmap_loader_statistics *statistics = &loader->statistics;
+    statistics->decode_ns += images->decode_ns;
+    statistics->decoded_count += images->decoded_count;
+    statistics->decode_failed_count += images->failed_count;
+    statistics->decode_warning_count += images->warning_count;
+}
+
 recmap_status recmap_loader_get_statistics(recmap_loader_statistics *statistics,
                                            recmap_loader *loader, recmap_error *error) {
     RETURN_IF_FAILED(loader_check_process(loader, error));

@@ -146,6 +146,7 @@ static void put_failed(recmap_loader *loader, struct loader_slot *slot, struct j
 static void learn(recmap_loader *loader, const struct job *job) {
     loader->statistics.fill_ns += job->result.fill_ns;
     loader->statistics.parse_ns += job->result.parse_ns;
+    loader_count_images(loader, &job->result.images);
     loader->statistics.readahead_count += job->plan.asked_count;
     if (job->status == RECMAP_OK && job->plan.is_measured && job->result.batch)
         readahead_learn_waits(&loader->readahead, &job->plan, &job->after,

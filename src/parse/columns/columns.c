@@ -35,6 +35,10 @@ void columns_set_draws(recmap_columns *columns, const struct columns_draws *draw
     columns->draws = draws ? *draws : (struct columns_draws){.is_set = false};
 }
 
+void columns_set_image_counts(recmap_columns *columns, struct image_counts *counts) {
+    columns->image_counts = counts;
+}
+
 void columns_set_lost(recmap_columns *columns, const struct lost_row *lost, size_t count) {
     columns->lost = lost;
     columns->lost_count = count;

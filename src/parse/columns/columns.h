@@ -5,6 +5,7 @@
 #include "base/core/interrupt.h"
 #include "parse/columns/batch_memory.h"
 #include "parse/columns/draws.h"
+#include "parse/columns/image_counts.h"
 #include "parse/decode/read_record.h"
 
 /* How many batches are kept for reuse while exports still refer to them: as many as a pipeline
@@ -28,7 +29,8 @@ struct recmap_columns {
     const recmap_allocator *allocator; /* of the current parse, or NULL */
     const struct lost_row *lost;       /* of the current parse, ascending */
     size_t lost_count;
-    struct columns_draws draws; /* of the current parse */
+    struct columns_draws draws;        /* of the current parse */
+    struct image_counts *image_counts; /* of the current parse, or NULL */
     struct image_scratch image_scratch;
 };
 
@@ -40,6 +42,9 @@ void columns_set_allocator(recmap_columns *columns, const recmap_allocator *allo
 
 /* Sets the draws of random images of the next parse. NULL: none. */
 void columns_set_draws(recmap_columns *columns, const struct columns_draws *draws);
+
+/* Sets where the next parse counts its pictures. NULL: nowhere. */
+void columns_set_image_counts(recmap_columns *columns, struct image_counts *counts);
 
 /* Returns INVALID if the parser has random images and there are no draws. */
 recmap_status columns_check_draws(const recmap_parser *parser, bool has_draws, recmap_error *error);

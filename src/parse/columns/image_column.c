@@ -53,6 +53,27 @@ static recmap_image_draw draw_of(const recmap_columns *columns, const recmap_rec
     return draw;
 }
 
+static recmap_status decode(void *pixels, const struct image_feature *image,
+                            recmap_columns *columns, const recmap_bytes *bytes,
+                            const recmap_image_draw *draw, recmap_error *error) {
+    return image_plan_decode(pixels, &image->plan, &columns->image_scratch, bytes->data,
+                             bytes->size, columns->draws.is_set ? draw : NULL, error);
+}
+
+static recmap_status decode_counted(void *pixels, const struct image_feature *image,
+                                    recmap_columns *columns, const recmap_bytes *bytes,
+                                    const recmap_image_draw *draw, recmap_error *error) {
+    struct image_counts *counts = columns->image_counts;
+    if (!counts) return decode(pixels, image, columns, bytes, draw, error);
+    uint64_t started_ns = image_counts_now(counts);
+    recmap_status status = decode(pixels, image, columns, bytes, draw, error);
+    counts->decode_ns += image_counts_now(counts) - started_ns;
+    counts->decoded_count += status == RECMAP_OK;
+    counts->failed_count += status != RECMAP_OK;
+    counts->warning_count += status == RECMAP_OK && columns->image_scratch.rows.has_warnings;
+    return status;
+}
+
 bool image_columns_read(recmap_columns *columns, const recmap_record *record, size_t row,
                         struct read_fault *fault) {
     struct batch_memory *memory = columns->batch;
@@ -73,8 +94,7 @@ bool image_columns_read(recmap_columns *columns, const recmap_record *record, si
             fault_set(fault, RECMAP_CANCELLED, SIZE_MAX, "interrupted");
             return false;
         }
-        if (image_plan_decode(pixels, &image->plan, &columns->image_scratch, bytes.data, bytes.size,
-                              columns->draws.is_set ? &draw : NULL, &error) != RECMAP_OK)
+        if (decode_counted(pixels, image, columns, &bytes, &draw, &error) != RECMAP_OK)
             return take_fault(fault, image, &error);
     }
     return true;

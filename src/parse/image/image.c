@@ -177,6 +177,7 @@ recmap_status image_plan_decode(void *pixels, const struct image_plan *plan,
     if (!start_rows(&scratch->rows, &region, pixels, plan, &rectangle, &header, width))
         return fail_memory(error);
     const struct encoded encoded = {data, size, &header, plan->image.max_pixels};
+    scratch->rows.has_warnings = false;
     recmap_status status = decode_region(&scratch->rows, &encoded, &region, error);
     if (status == RECMAP_OK && image_rows_left(&scratch->rows))
         status = fail(error, RECMAP_FEATURE, "the picture ends at row %u of %u",

@@ -59,11 +59,12 @@ static void take_error(j_common_ptr jpeg) {
 }
 
 /* Coded bytes that end early are an error. Other warnings, such as needless bytes between segments,
- * are in many pictures that every decoder shows, and are ignored. */
+ * are in many pictures that every decoder shows, and are only counted. */
 static void take_message(j_common_ptr jpeg, int level) {
     struct jpeg_reader *reader = reader_of(jpeg);
     if (level >= 0) return;
     jpeg->err->num_warnings++;
+    reader->rows->has_warnings = true;
     bool is_end = reader->has_ended || reader->jpeg.unread_marker == JPEG_EOI;
     if (jpeg->err->msg_code != JWRN_HIT_MARKER || !is_end) return;
     reader->is_cut = true;

@@ -43,8 +43,9 @@ static void take_error(png_structp png, png_const_charp message) {
     leave(reader);
 }
 
-static void ignore_warning(png_structp png, png_const_charp message) {
-    (void)png;
+static void note_warning(png_structp png, png_const_charp message) {
+    struct png_reader *reader = png_get_error_ptr(png);
+    reader->rows->has_warnings = true;
     (void)message;
 }
 
@@ -155,7 +156,7 @@ static recmap_status fail_reader(const struct png_reader *reader, recmap_error *
 recmap_status png_decode(struct image_rows *rows, const struct encoded *encoded,
                          const struct region *region, recmap_error *error) {
     struct png_reader reader = {.rows = rows, .encoded = encoded};
-    reader.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reader, take_error, ignore_warning);
+    reader.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reader, take_error, note_warning);
     (void)region; /* rows that are not wanted are decoded too: each depends on the one above */
     if (!reader.png) return fail_memory(error);
     reader.info = png_create_info_struct(reader.png);

@@ -30,6 +30,7 @@ struct image_rows {
     uint32_t wanted_column;
     uint32_t wanted_width;
     uint32_t next_row;
+    bool has_warnings; /* the decoder found faults that it can live with */
     /* Where the pixels go. */
     uint8_t *pixels;
     size_t pixel_size; /* bytes */
