@@ -203,6 +203,85 @@ def test_statistics_count_pictures(tmp_path):
     assert "decoding" in loader._repr_html_()
 
 
+def damage(ds, number):
+    """Changes a byte in the middle of a record, in place, so that its checksum is wrong."""
+    record, path = bytes(ds[number]), pathlib.Path(ds.index_path).with_suffix("")
+    place = path.read_bytes().index(record) + len(record) // 2
+    with path.open("r+b") as file:
+        file.seek(place)
+        file.write(bytes([record[len(record) // 2] ^ 1]))
+
+
+@pytest.mark.parametrize("damaged", [None, 8])
+@pytest.mark.parametrize("access", ["map", "direct"])
+def test_each_picture_is_decoded_once_around_bad_records(tmp_path, damaged, access):
+    pictures = [picture(NAMES[i % len(NAMES)]) for i in range(40)]
+    for number in (5, 12, 13, 30):
+        pictures[number] = pictures[number][:300]
+    ds = write(tmp_path, pictures)
+    bad = {5, 12, 13, 30}
+    if damaged is not None:
+        damage(ds, damaged)
+        bad |= {damaged}
+    ds = recmap.open(ds.index_path, access=access)
+    good = [number for number in range(40) if number not in bad]
+    plain = ds.parse(good, features(), seed=2, epoch=0)["image"]
+    expected = {number: pixels.tobytes() for number, pixels in zip(good, plain, strict=True)}
+    for policy in ("skip", "substitute"):
+        options = {"features": features(), "on_bad_record": policy, "epochs": 1, "seed": 2}
+        loader = recmap.Loader(ds, 16, **options)
+        with pytest.warns(UserWarning, match="a bad record"):
+            batches = list(loader)
+        labels = [int(label) for batch in batches for label in batch["label"]]
+        followers = {5: 6, 8: 9, 12: 14, 13: 14, 30: 31}
+        if policy == "skip":
+            assert labels == good
+        else:
+            assert labels == [followers[i] if i in bad else i for i in range(40)]
+        for batch in batches:
+            numbers = batch.records.numbers
+            assert numbers.tolist() == batch["label"].tolist()
+            assert [bytes(record) for record in batch.records] == [
+                bytes(record) for record in ds.gather(numbers)
+            ]
+            for number, pixels in zip(numbers, batch["image"], strict=True):
+                assert pixels.tobytes() == expected[int(number)]
+        substitutes = {found["number"]: found["substitute"] for found in loader.skipped}
+        if policy == "skip":
+            assert substitutes == dict.fromkeys(sorted(bad))
+        else:
+            assert substitutes == {number: followers[number] for number in sorted(bad)}
+        found = loader.statistics
+        assert found["decoded_count"] == len(labels)
+        # Record 13 is the first substitute that is tried for record 12.
+        assert found["decode_failed_count"] == (4 if policy == "skip" else 5)
+
+
+def test_positions_stay_with_their_records_around_bad_ones(photos):
+    ds = write_bad(photos)
+    order = recmap.WithReplacement(10, seed=1, size=40)
+    options = {"order": order, "seed": 9, "features": features(), "on_bad_record": "skip"}
+    loader = recmap.Loader(ds, 40, **options)
+    with pytest.warns(UserWarning, match="a bad record"):
+        batch = next(iter(loader))
+    assert 20 < len(batch["label"]) < 40
+    again = ds.parse(batch.records.numbers, features(), seed=9, epoch=0, positions=batch.positions)
+    assert (again["image"] == batch["image"]).all()
+
+
+def test_without_a_good_substitute_the_first_error_is_raised(tmp_path):
+    ds = write(tmp_path, [picture(name)[:300] for name in NAMES[:3]])
+    loader = recmap.Loader(ds, 2, features=features(), on_bad_record="substitute")
+    with pytest.raises(recmap.FeatureError, match=r"record 0 at byte \d+: .*the JPEG ends at"):
+        next(iter(loader))
+    loader.close()
+    for number in range(3):
+        damage(ds, number)
+    loader = recmap.Loader(ds, 2, features=features(), on_bad_record="substitute")
+    with pytest.raises(recmap.CorruptRecordError, match=r"tfrecord: record 0 at byte \d+: data CRC"):
+        next(iter(loader))
+
+
 def test_records_without_the_feature_take_the_default(photos):
     levels = {"mean": (0.5, 0.25, 0), "std": 0.5, "dtype": "float32"}
     image = recmap.Image(4, key="none", default=(255, 0, 51), **levels)

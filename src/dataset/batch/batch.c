@@ -134,6 +134,10 @@ void batch_set_image_counts(recmap_batch *batch, struct image_counts *counts) {
     batch->image_counts = counts;
 }
 
+void batch_set_repair(recmap_batch *batch, const struct row_repair *repair) {
+    batch->repair = repair;
+}
+
 bool batch_reserve(recmap_batch *batch, size_t count) {
     return array_reserve(&batch->records, &batch->capacity, count, sizeof *batch->records) &&
            array_reserve(&batch->requests, &batch->requests_capacity, count,

@@ -11,6 +11,7 @@
 #include "dataset/open/shard_cache.h"
 #include "parse/columns/draws.h"
 #include "parse/columns/image_counts.h"
+#include "parse/columns/row_repair.h"
 
 struct overlap;
 
@@ -78,6 +79,7 @@ struct recmap_batch {
     const struct overlap *fetched; /* of a part: what was requested for the whole batch; or NULL */
     struct columns_draws draws;    /* see recmap_batch_set_draws */
     struct image_counts *image_counts; /* of pictures that are decoded next; NULL: none */
+    const struct row_repair *repair;   /* of the parse; NULL: failures are raised or collected */
     struct batch_place place;
     uint64_t *positions; /* of the records in the epoch, if the place is set */
     size_t positions_capacity;
@@ -96,6 +98,10 @@ void batch_set_allocator(recmap_batch *batch, const recmap_allocator *allocator)
 /* Sets where the pictures that one thread decodes for the batch are counted. NULL, as at first:
  * nowhere. */
 void batch_set_image_counts(recmap_batch *batch, struct image_counts *counts);
+
+/* Sets who repairs rows that cannot be parsed, on one thread. NULL, as at first: nobody. If rows
+ * are left out, the batch still has their records. */
+void batch_set_repair(recmap_batch *batch, const struct row_repair *repair);
 
 /* Sets the place, the positions of `count` records, [first, first + count) of an epoch that has
  * `epoch_count`, wrapping at its end, and the draws of the same. Filling the batch unsets

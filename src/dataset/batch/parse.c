@@ -11,7 +11,7 @@
 
 void dataset_place_error(recmap_dataset *dataset, recmap_error *error) {
     struct index_place place;
-    if (!error || error->record == RECMAP_NO_RECORD ||
+    if (!error || error->record == RECMAP_NO_RECORD || error->path[0] ||
         dataset_find_place(&place, dataset, error->record, NULL) != RECMAP_OK)
         return;
     uint64_t offset = place.offset + dataset->framings[place.shard_index]->header_size;
@@ -29,12 +29,14 @@ recmap_status dataset_parse_batch(recmap_batch *batch, recmap_dataset *dataset,
         columns_set_allocator(batch->columns, batch->allocator);
         columns_set_draws(batch->columns, &batch->draws);
         columns_set_image_counts(batch->columns, batch->image_counts);
+        columns_set_repair(batch->columns, batch->repair);
         status =
             recmap_parser_parse(batch->columns, parser, batch->records, batch->count, mode, error);
         columns_set_interrupt(batch->columns, NULL);
         columns_set_allocator(batch->columns, NULL);
         columns_set_draws(batch->columns, NULL);
         columns_set_image_counts(batch->columns, NULL);
+        columns_set_repair(batch->columns, NULL);
         if (status == RECMAP_CORRUPT || status == RECMAP_FEATURE)
             dataset_place_error(dataset, error);
     }

@@ -11,7 +11,7 @@ recmap_status dataset_parse_batch(recmap_batch *batch, recmap_dataset *dataset,
                                   recmap_error *error);
 
 /* Adds the shard to a parser's error and converts the byte in the record to the byte in the shard.
- */
+ * An error that names a file already stays as it is. */
 void dataset_place_error(recmap_dataset *dataset, recmap_error *error);
 
 #endif

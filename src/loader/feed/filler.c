@@ -11,11 +11,9 @@
 #include "dataset/batch/batch.h"
 #include "dataset/batch/parse.h"
 #include "dataset/batch/probe.h"
+#include "loader/feed/repair.h"
 #include "loader/feed/rows_filler.h"
 #include "order/kinds/order.h"
-
-/* After this many bad records in a row the data is unusable, so no further substitute is tried. */
-enum { SUBSTITUTE_TRIES = 65536 };
 
 void filled_batch_clear(struct filled_batch *result) {
     free(result->skipped);
@@ -32,7 +30,7 @@ void filler_deinit(struct filler *filler) {
     filler->capacity = 0;
 }
 
-static bool add_skipped(struct filled_batch *result, const recmap_skipped *skipped) {
+bool filled_batch_add_skipped(struct filled_batch *result, const recmap_skipped *skipped) {
     if (!array_reserve(&result->skipped, &result->skipped_capacity, result->skipped_count + 1,
                        sizeof *result->skipped))
         return false;
@@ -71,7 +69,6 @@ static recmap_status probe(bool *is_bad, struct filler *filler, const recmap_dea
     if (status != RECMAP_OK || *is_bad || !filler->parser) return status;
     if (!filler->single) RETURN_IF_FAILED(recmap_batch_create(&filler->single, error));
     if (!set_place(filler->single, filler, deal, position, 1)) return fail_memory(error);
-    batch_set_image_counts(filler->single, &filler->images);
     status = recmap_dataset_parse(filler->single, filler->dataset, filler->parser, &number, 1,
                                   RECMAP_PARSE_RAISE, error);
     if (status != RECMAP_CORRUPT && status != RECMAP_FEATURE) return status;
@@ -121,7 +118,7 @@ static recmap_status check_record(bool *keep, struct filled_batch *result, struc
     }
     *keep = is_replaced;
     if (gives_rows(deal)) RETURN_IF_FAILED(rows_name_skipped(&bad, deal, error));
-    return add_skipped(result, &bad) ? RECMAP_OK : fail_memory(error);
+    return filled_batch_add_skipped(result, &bad) ? RECMAP_OK : fail_memory(error);
 }
 
 static recmap_status parse(struct filled_batch *result, struct filler *filler,
@@ -195,11 +192,15 @@ void filler_start(struct filled_batch *result, struct filler *filler,
 
 /* Parses the step's records if they were read, else gathers and parses them. If one of them is
  * bad, the loader's policy decides: the error is returned, or the batch is gathered again without
- * the bad records. */
+ * the bad records. Pictures are not decoded again: bad records are then repaired in between. */
 static recmap_status fill(struct filled_batch *result, struct filler *filler,
                           const struct epoch_step *step, bool was_read, recmap_error *error) {
     recmap_error found;
     recmap_share share;
+    if (repair_applies(filler, &step->deal)) {
+        RETURN_IF_FAILED(list_numbers(&share, filler, step, error));
+        return repair_parse(result, filler, &step->deal, &share, was_read, error);
+    }
     recmap_status status = was_read ? parse(result, filler, &found) : RECMAP_OK;
     if (was_read && status == RECMAP_OK) return RECMAP_OK;
     RETURN_IF_FAILED(list_numbers(&share, filler, step, error));

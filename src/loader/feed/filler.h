@@ -24,6 +24,12 @@ struct filled_batch {
     size_t skipped_capacity;
 };
 
+/* After this many bad records in a row the data is unusable, so no further substitute is tried. */
+enum { SUBSTITUTE_TRIES = 65536 };
+
+/* Lists a record as skipped. Returns false without memory. */
+bool filled_batch_add_skipped(struct filled_batch *result, const recmap_skipped *skipped);
+
 /* Resets everything but the batch. */
 void filled_batch_clear(struct filled_batch *result);
 

@@ -44,6 +44,10 @@ void columns_set_lost(recmap_columns *columns, const struct lost_row *lost, size
     columns->lost_count = count;
 }
 
+void columns_set_repair(recmap_columns *columns, const struct row_repair *repair) {
+    columns->repair = repair;
+}
+
 void columns_clear(recmap_columns *columns) {
     if (columns->batch) batch_memory_release(columns->batch);
     columns->batch = NULL;
@@ -91,6 +95,7 @@ recmap_status columns_begin(recmap_columns *columns, recmap_parser *parser, size
         !batch_memory_init(memory, parser, row_count, columns->allocator))
         return fail_memory(error);
     columns->batch = memory;
+    columns->left_out_count = 0;
     return RECMAP_OK;
 }
 

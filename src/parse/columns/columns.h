@@ -6,6 +6,7 @@
 #include "parse/columns/batch_memory.h"
 #include "parse/columns/draws.h"
 #include "parse/columns/image_counts.h"
+#include "parse/columns/row_repair.h"
 #include "parse/decode/read_record.h"
 
 /* How many batches are kept for reuse while exports still refer to them: as many as a pipeline
@@ -29,6 +30,8 @@ struct recmap_columns {
     const recmap_allocator *allocator; /* of the current parse, or NULL */
     const struct lost_row *lost;       /* of the current parse, ascending */
     size_t lost_count;
+    const struct row_repair *repair;   /* of the current parse, or NULL */
+    size_t left_out_count;             /* rows that it left out so far */
     struct columns_draws draws;        /* of the current parse */
     struct image_counts *image_counts; /* of the current parse, or NULL */
     struct image_scratch image_scratch;
@@ -52,6 +55,10 @@ recmap_status columns_check_draws(const recmap_parser *parser, bool has_draws, r
 /* Sets the rows that the next parse lists as failures without parsing their records. It must
  * collect failures. */
 void columns_set_lost(recmap_columns *columns, const struct lost_row *lost, size_t count);
+
+/* Sets who repairs rows that fail in the next parse, which then collects no failures. NULL: nobody.
+ */
+void columns_set_repair(recmap_columns *columns, const struct row_repair *repair);
 
 /* Releases the current batch. */
 void columns_clear(recmap_columns *columns);

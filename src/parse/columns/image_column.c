@@ -49,7 +49,7 @@ static recmap_image_draw draw_of(const recmap_columns *columns, const recmap_rec
                                  size_t row) {
     const struct columns_draws *draws = &columns->draws;
     recmap_image_draw draw = {draws->seed, draws->epoch, record->number, RECMAP_NO_RECORD};
-    if (draws->positions) draw.position = draws->positions[row];
+    if (draws->positions) draw.position = draws->positions[row + columns->left_out_count];
     return draw;
 }
 

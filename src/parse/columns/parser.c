@@ -191,22 +191,58 @@ static bool take_lost(struct read_fault *fault, const recmap_columns *columns, s
     return true;
 }
 
+/* Only faults of a record itself are collected or repaired. */
+static bool is_of_record(const struct read_fault *fault) {
+    return fault->status != RECMAP_NO_MEMORY && fault->status != RECMAP_CANCELLED;
+}
+
+/* Reads replacements into the row of the record at `index` until one is good or the row is left
+ * out. */
+static recmap_status repair_row(recmap_columns *columns, const recmap_record *records, size_t index,
+                                const struct read_fault *fault, recmap_error *error) {
+    const struct row_repair *repair = columns->repair;
+    const recmap_record failed = records[index];
+    recmap_record replacement;
+    struct read_fault other;
+    for (;;) {
+        enum row_choice choice;
+        RETURN_IF_FAILED(repair->choose(&choice, &replacement, repair->context, index, error));
+        if (choice == ROW_RAISED) return raise(error, &failed, fault);
+        if (choice == ROW_LEFT_OUT) {
+            columns->left_out_count++;
+            return RECMAP_OK;
+        }
+        RETURN_IF_FAILED(ask_interrupt(columns, &replacement, error));
+        if (read_row(columns, &replacement, index - columns->left_out_count, &other))
+            return RECMAP_OK;
+        if (!is_of_record(&other)) return raise(error, &replacement, &other);
+    }
+}
+
+static recmap_status settle_failure(recmap_columns *columns, const recmap_record *records,
+                                    size_t index, recmap_parse_mode mode,
+                                    const struct read_fault *fault, recmap_error *error) {
+    if (!is_of_record(fault)) return raise(error, &records[index], fault);
+    if (columns->repair) return repair_row(columns, records, index, fault, error);
+    if (mode != RECMAP_PARSE_COLLECT) return raise(error, &records[index], fault);
+    return collect(columns->batch, &records[index], index, fault) ? RECMAP_OK : fail_memory(error);
+}
+
+/* Record i becomes row i, less the rows that were left out before it. */
 recmap_status columns_read_rows(recmap_columns *columns, const recmap_record *records, size_t first,
                                 size_t end, recmap_parse_mode mode, recmap_error *error) {
     struct read_fault fault;
     size_t next_lost = 0;
-    for (size_t row = first; row < end; row++) {
-        if (row + PREFETCH_DISTANCE < end)
-            read_prefetch(records[row + PREFETCH_DISTANCE].data,
-                          records[row + PREFETCH_DISTANCE].size);
-        recmap_status status = ask_interrupt(columns, &records[row], error);
+    for (size_t i = first; i < end; i++) {
+        if (i + PREFETCH_DISTANCE < end)
+            read_prefetch(records[i + PREFETCH_DISTANCE].data, records[i + PREFETCH_DISTANCE].size);
+        recmap_status status = ask_interrupt(columns, &records[i], error);
         if (status != RECMAP_OK) return status;
-        bool is_lost = columns->lost_count && take_lost(&fault, columns, &next_lost, row);
-        if (!is_lost && read_row(columns, &records[row], row, &fault)) continue;
-        if (mode != RECMAP_PARSE_COLLECT || fault.status == RECMAP_NO_MEMORY ||
-            fault.status == RECMAP_CANCELLED)
-            return raise(error, &records[row], &fault);
-        if (!collect(columns->batch, &records[row], row, &fault)) return fail_memory(error);
+        bool is_lost = columns->lost_count && take_lost(&fault, columns, &next_lost, i);
+        if (!is_lost && read_row(columns, &records[i], i - columns->left_out_count, &fault))
+            continue;
+        status = settle_failure(columns, records, i, mode, &fault, error);
+        if (status != RECMAP_OK) return status;
     }
     return RECMAP_OK;
 }
@@ -228,6 +264,7 @@ static recmap_status parse(recmap_columns *columns, const recmap_parser *parser,
     RETURN_IF_FAILED(columns_begin(columns, (recmap_parser *)parser, record_count, error));
     if (!row_checks_begin(columns->batch)) return fail_memory(error);
     RETURN_IF_FAILED(columns_read_rows(columns, records, 0, record_count, mode, error));
+    columns->batch->row_count -= columns->left_out_count;
     return assemble_columns(columns->batch, columns->interrupt, error);
 }
 
