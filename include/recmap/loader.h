@@ -52,7 +52,7 @@ typedef struct recmap_loader_options {
     /* Batches of this epoch and of later ones are not read ahead, only when the caller waits for
      * them; 0: all are read ahead. */
     uint64_t batches_ahead_epoch_limit;
-    uint64_t draw_seed;         /* of random images (image.h) */
+    uint64_t draw_seed;         /* of random images (image.h) and of recmap_batch_seeds */
     recmap_allocator allocator; /* of the memory of columns; {NULL}: the library's own, which is
                                    reused from batch to batch */
 } recmap_loader_options;

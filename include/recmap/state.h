@@ -30,7 +30,8 @@ typedef struct recmap_state_info {
     uint64_t position;  /* 0 to position_count */
     const char *order;  /* as recmap_order_describe writes it; in a state it lives as long as the
                          * state */
-    int has_draws;      /* not 0 if the run has random images: then another draw_seed is MISMATCH */
+    int has_draws;      /* not 0 if the run has random images, or a draw_seed that is not 0: then
+                           another draw_seed is MISMATCH */
     uint64_t draw_seed; /* see recmap_loader_options; 0 without draws */
 } recmap_state_info;
 

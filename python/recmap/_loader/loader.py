@@ -40,7 +40,7 @@ from .._dataset.dataset import Dataset, check_dataset
 from .._dataset.missing import FirstBatchCheck, Missing, advise_names
 from .._display.text import class_name
 from .._example.features import Features, parser_of_batches
-from .._example.images import draw_seed_of
+from .._example.images import draw_seed_of, state_seed_of
 from .._order.orders import Order, Sequential, Shuffled
 from .._order.row_orders import warn_if_empty
 from .grown import Grown, OldRecords, check_grown, check_state, old_records
@@ -99,7 +99,9 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         batch_size: the number of records per step and rank; None for orders that make their own
             batches.
         shuffle: use ``Shuffled(len(dataset), seed)``; otherwise from first to last.
-        seed: the seed of the shuffle, and of random images (`Image`).
+        seed: the seed of the shuffle, of random images (`Image`), and of `RecordBatch.seeds`. The
+            state has it. Warns if it is given without a shuffle and without random images, because
+            only `RecordBatch.seeds` uses it then.
         order: an order of ``len(dataset)`` records, instead of shuffle and seed. To load a part of
             the records, use a view, or an order's `select`. With `Chunked`, `Packed` or `Windows`,
             batches consist of rows: `features` needs a `Sliced` one, and a batch is a `RowBatch`.
@@ -243,6 +245,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         self._draw_seed = draw_seed_of(seed, features, feature_lists)
         is_seed = is_integer(seed) and 0 <= seed < 1 << 64
         self._seed = int(seed) if is_seed else 0  # of `RecordBatch.seeds`; orders check theirs
+        self._state_seed = state_seed_of(self._draw_seed, seed, shuffle)
         self._set_order(order, shuffle, seed, batch_size)
         self._epochs = epochs
         self._last = one_of("last", last, LAST)
@@ -310,7 +313,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
     ) -> Order:
         if seed != 0 and not shuffle and not has_draws:
             owner = "shuffle=True is missing" if order is None else "the order has its own seed"
-            warn_caller(f"seed={seed} has no effect: {owner}")
+            warn_caller(f"seed={seed} has no effect: {owner}; only batch.seeds() uses it")
         if shuffle not in (True, False):
             raise TypeError(
                 f"shuffle must be True or False, not {shuffle!r}: an epoch is shuffled as a whole, "
@@ -574,7 +577,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         old, inner = self._old_of(epoch), self._inner_of(epoch)
         identity = self._identity if old is None else old.identity
         text = _recmap.state_create(
-            *identity, inner.count(), epoch, position, inner.describe(), self._draw_seed
+            *identity, inner.count(), epoch, position, inner.describe(), self._state_seed
         )
         state: dict[str, Any] = json.loads(text)
         return state

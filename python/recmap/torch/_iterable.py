@@ -19,7 +19,7 @@ from .._base.names import suggest_arguments
 from .._base.numbers import natural
 from .._columns import ColumnBatch
 from .._columns.record_batch import RecordBatch
-from .._example.images import draw_seed_of
+from .._example.images import draw_seed_of, state_seed_of
 from .._loader.grown import Grown, OldRecords, check_grown, old_records
 from .._loader.joined import check_loader
 from .._loader.launcher import Share
@@ -139,6 +139,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
         dataset, order, shuffle, seed = (arguments[name] for name in names)
         given = arguments["features"], arguments["feature_lists"]
         self._draw_seed = draw_seed_of(seed, *given)
+        self._state_seed = state_seed_of(self._draw_seed, seed, shuffle)
         has_draws = self._draw_seed is not None
         self.order: Order = Loader._order_of(dataset, order, shuffle, seed, has_draws)
         self._order = order_over(dataset, self.order)
@@ -411,7 +412,7 @@ class IterableDataset(data.IterableDataset[Item_co]):
             epoch,
             position,
             order.describe(),
-            self._draw_seed,
+            self._state_seed,
         )
         state: dict[str, Any] = json.loads(text)
         return state

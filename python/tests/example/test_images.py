@@ -156,6 +156,24 @@ def test_the_seed_of_random_images_has_an_effect(photos):
         recmap.Loader(photos, 10, order=order, seed=9, features=features(crop=None, flip=0))
 
 
+def test_the_state_knows_a_seed_that_only_seeds_use(photos):
+    def load(seed):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return recmap.Loader(photos, 8, order=recmap.Sequential(60), seed=seed)
+
+    state = load(7).state_dict()
+    assert state["draws"] == {"seed": 7}
+    load(7).load_state_dict(state)
+    with pytest.raises(recmap.StateMismatchError, match="state has 7, the loader 8"):
+        load(8).load_state_dict(state)
+    assert "draws" not in load(0).state_dict()
+    shuffled = recmap.Loader(photos, 8, shuffle=True, seed=7).state_dict()
+    assert "draws" not in shuffled and '"seed":7' in shuffled["order"]
+    with pytest.warns(UserWarning, match=r"no effect: .*; only batch.seeds\(\) uses it"):
+        recmap.Loader(photos, 8, seed=7)
+
+
 def test_images_share_their_draws_unless_they_name_others(photos):
     image = recmap.Image((24, 32), key="image/encoded", **SPEC)
     same = {"a": image, "b": image, "c": recmap.Image((24, 32), key=image.key, draw="c", **SPEC)}
@@ -278,7 +296,9 @@ def test_without_a_good_substitute_the_first_error_is_raised(tmp_path):
     for number in range(3):
         damage(ds, number)
     loader = recmap.Loader(ds, 2, features=features(), on_bad_record="substitute")
-    with pytest.raises(recmap.CorruptRecordError, match=r"tfrecord: record 0 at byte \d+: data CRC"):
+    with pytest.raises(
+        recmap.CorruptRecordError, match=r"tfrecord: record 0 at byte \d+: data CRC"
+    ):
         next(iter(loader))
 
 

@@ -34,10 +34,11 @@ recmap_status recmap_loader_steps_left(uint64_t *step_count, const recmap_loader
     return RECMAP_OK;
 }
 
-/* Returns true if batches have random images, so that their seed is part of the run. */
+/* Returns true if the seed of draws is part of the run: a seed that was given may be used by
+ * recmap_batch_seeds, and random images always use it. */
 static bool has_draws(const recmap_loader *loader) {
     const recmap_parser *parser = loader->options.parser;
-    return parser && columns_check_draws(parser, false, NULL) != RECMAP_OK;
+    return loader->options.draw_seed || (parser && columns_are_random(parser));
 }
 
 static recmap_state_info info_of_old(const recmap_loader *loader, const struct old_records *old) {
@@ -50,7 +51,7 @@ static recmap_state_info info_of_old(const recmap_loader *loader, const struct o
         .position = loader->position,
         .order = old->order_text.data,
         .has_draws = has_draws(loader),
-        .draw_seed = has_draws(loader) ? loader->options.draw_seed : 0,
+        .draw_seed = loader->options.draw_seed,
     };
 }
 
@@ -65,7 +66,7 @@ static recmap_state_info info_here(const recmap_loader *loader) {
         .position = loader->position,
         .order = loader->order_text.data,
         .has_draws = has_draws(loader),
-        .draw_seed = has_draws(loader) ? loader->options.draw_seed : 0,
+        .draw_seed = loader->options.draw_seed,
     };
 }
 

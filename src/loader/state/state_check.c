@@ -217,7 +217,8 @@ static bool differ_in_draws(const recmap_state_info *theirs, const recmap_state_
 static recmap_status fail_draws(const recmap_state_info *theirs, const recmap_state_info *ours,
                                 recmap_error *error) {
     fail(error, RECMAP_MISMATCH,
-         "another seed of random images: the state has %" PRIu64 ", the loader %" PRIu64,
+         "another seed of random images and of seeds: the state has %" PRIu64
+         ", the loader %" PRIu64,
          theirs->draw_seed, ours->draw_seed);
     fail_advise(error, "create the loader with seed=%" PRIu64, theirs->draw_seed);
     return RECMAP_MISMATCH;

@@ -49,6 +49,9 @@ void columns_set_draws(recmap_columns *columns, const struct columns_draws *draw
 /* Sets where the next parse counts its pictures. NULL: nowhere. */
 void columns_set_image_counts(recmap_columns *columns, struct image_counts *counts);
 
+/* Returns true if the parser has random images. */
+bool columns_are_random(const recmap_parser *parser);
+
 /* Returns INVALID if the parser has random images and there are no draws. */
 recmap_status columns_check_draws(const recmap_parser *parser, bool has_draws, recmap_error *error);
 

@@ -4,16 +4,25 @@
 
 #include "base/core/error.h"
 
+/* The first random image of the parser, or NULL. */
+static const struct image_feature *find_random(const recmap_parser *parser) {
+    for (size_t i = 0; i < parser->image_count; i++)
+        if (parser->images[i].plan.is_random) return &parser->images[i];
+    return NULL;
+}
+
+bool columns_are_random(const recmap_parser *parser) {
+    return find_random(parser);
+}
+
 recmap_status columns_check_draws(const recmap_parser *parser, bool has_draws,
                                   recmap_error *error) {
-    for (size_t i = 0; !has_draws && i < parser->image_count; i++) {
-        if (!parser->images[i].plan.is_random) continue;
-        fail(error, RECMAP_INVALID, "feature '%.200s' is random, but the epoch is not known",
-             parser->images[i].slot.name);
-        fail_advise(error, "give the epoch and the seed of the run");
-        return RECMAP_INVALID;
-    }
-    return RECMAP_OK;
+    const struct image_feature *image = has_draws ? NULL : find_random(parser);
+    if (!image) return RECMAP_OK;
+    fail(error, RECMAP_INVALID, "feature '%.200s' is random, but the epoch is not known",
+         image->slot.name);
+    fail_advise(error, "give the epoch and the seed of the run");
+    return RECMAP_INVALID;
 }
 
 static struct sink *image_sink(struct batch_memory *memory, size_t image) {
