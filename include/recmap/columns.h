@@ -25,7 +25,8 @@ typedef struct recmap_bytes {
  *                           innermost offsets partition values; uniform partitions at the inner end
  *                           are dimensions of values instead
  *     SLICED                values [rows, width of a row, shape...]
- *     IMAGE                 values [rows, height, width, channels]
+ *     IMAGE                 values [rows, height, width, channels], or, if its layout is CHW, shown
+ *                           as [rows, channels, height, width] with strides
  *     SPARSE                values [n], indices [n, 1 + index keys] of which the first is the row,
  *                           and offsets[0], which partitions both into rows
  *
@@ -40,8 +41,13 @@ typedef struct recmap_column {
     size_t dimension_count;
     uint64_t value_count; /* elements: the product of the shape */
 
-    /* Elements in C order. BYTES as views: `views` holds them and `values` is NULL. Copied BYTES:
-     * `bytes_offsets`, with one more entry than values, partitions `values`, and `views` is NULL.
+    /* Of each dimension, how many elements apart its values are. NULL: C order, in which the last
+     * dimension varies fastest. The values fill their memory without gaps in any case. */
+    const int64_t *strides;
+
+    /* Elements in the order of the strides. BYTES as views: `views` holds them and `values` is
+     * NULL. Copied BYTES: `bytes_offsets`, with one more entry than values, partitions `values`,
+     * and `views` is NULL.
      */
     const void *values;
     const recmap_bytes *views;

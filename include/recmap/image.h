@@ -37,6 +37,12 @@ typedef enum recmap_image_mode {
     RECMAP_IMAGE_RGBA = 2,
 } recmap_image_mode;
 
+/* How the shape of a column shows its pixels, which are height x width x channels in memory. */
+typedef enum recmap_image_layout {
+    RECMAP_IMAGE_HWC = 0,
+    RECMAP_IMAGE_CHW = 1, /* channels first: see `strides` of recmap_column */
+} recmap_image_layout;
+
 typedef enum recmap_crop {
     RECMAP_CROP_NONE = 0,           /* the whole picture is scaled to the size */
     RECMAP_CROP_RANDOM_RESIZED = 1, /* a random rectangle of random aspect is scaled to the size */
@@ -59,7 +65,8 @@ struct recmap_image {
     uint32_t height;  /* of the pixels; both 0: as the picture, without a crop */
     uint32_t width;
     recmap_image_mode mode;
-    recmap_element element; /* UINT8 (also if 0), UINT16, FLOAT32, FLOAT16 or BFLOAT16 */
+    recmap_element element;     /* UINT8 (also if 0), UINT16, FLOAT32, FLOAT16 or BFLOAT16 */
+    recmap_image_layout layout; /* of columns only */
     recmap_crop crop;
     double scale[2];  /* RANDOM_RESIZED: the share of the area, from least to most; both 0: 0.08
                          and 1 */

@@ -38,6 +38,7 @@ from ._example.features import (
     feature_of,
     parser_of_batches,
 )
+from ._example.images import Image
 from ._loader.view_order import order_over
 from ._order.orders import Order, check_fits, order_of
 from ._order.row_orders import warn_if_empty
@@ -69,6 +70,8 @@ def _spec_of(
     dtype = np.dtype(object if element == "bytes" else _numpy_name(element))
     if isinstance(feature, FixedLen):
         return Spec((*rows, *shape_of(feature.shape)), dtype)
+    if isinstance(feature, Image):
+        return Spec((*rows, *feature._row_shape()), dtype)
     if isinstance(feature, Sliced) and width:
         return Spec((*rows, width, *shape_of(feature.shape)), dtype)
     if isinstance(feature, FixedLenSequence) and not (feature.ragged and is_batch):

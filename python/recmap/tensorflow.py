@@ -33,6 +33,7 @@ from ._example.features import (
     VarLen,
     feature_of,
 )
+from ._example.images import Image
 from ._loader.joined import JoinedLoader, check_loader
 from ._loader.loader import Loader
 from ._loader.moves import Moves
@@ -357,6 +358,8 @@ def _form(given: Any, rows: int | None) -> _Form:
     dtype = tf.string if element == "bytes" else tf.as_dtype(element)
     if isinstance(feature, FixedLen):
         return _dense((rows, *shape_of(feature.shape)), dtype)
+    if isinstance(feature, Image):
+        return _dense((rows, *feature._row_shape()), dtype)
     if isinstance(feature, Sparse):
         return _sparse((rows, *shape_of(feature.size)), dtype)
     if isinstance(feature, FixedLenSequence) and not feature.ragged:

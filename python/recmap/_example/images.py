@@ -34,9 +34,11 @@ __all__ = [
 
 Mode: TypeAlias = Literal["RGB", "L", "RGBA"]
 Interpolation: TypeAlias = Literal["bilinear", "bicubic", "nearest"]
+Layout: TypeAlias = Literal["HWC", "CHW"]
 
 _MODES = {"RGB": (0, 3), "L": (1, 1), "RGBA": (2, 4)}
 _INTERPOLATIONS = {"bilinear": 0, "bicubic": 1, "nearest": 2}
+_LAYOUTS = {"HWC": 0, "CHW": 1}
 _DTYPES = ("uint8", "uint16", "float32", "float16", "bfloat16")
 _KIND = 7
 
@@ -102,6 +104,8 @@ class Image(CallRepr):
         dtype: "uint8"; "uint16" for PNG with 16 bits; "float32", "float16" or "bfloat16" for values
             of 0 to 1.
         mean, std: of each channel, with a dtype of floats: (pixel - mean) / std.
+        layout: "HWC", or "CHW" for arrays [rows, channels, height, width]. Both have the same
+            memory: "CHW" is a view of it with other strides, which PyTorch calls `channels_last`.
         exif: turn the picture upright as its EXIF data says, before the crop is drawn.
         draw: the name of the random draws. Images with the same name have the same crops and flips
             if their pictures have the same size, as a picture and its mask.
@@ -120,6 +124,7 @@ class Image(CallRepr):
     dtype: Any = "uint8"
     mean: Sequence[float] | float | None = None
     std: Sequence[float] | float | None = None
+    layout: Layout = "HWC"
     exif: bool = True
     draw: str = ""
     max_pixels: int = 1 << 26
@@ -136,6 +141,13 @@ class Image(CallRepr):
             raise ValueError(f"the dtype of an image is one of {', '.join(_DTYPES)}, not {element}")
         return element
 
+    def _row_shape(self) -> tuple[int | None, ...]:
+        """The shape of a picture's pixels; None for sides that differ."""
+        height, width = _size_of(self.size)
+        channels = _MODES[self.mode][1]
+        sides = height or None, width or None
+        return (channels, *sides) if self.layout == "CHW" else (*sides, channels)
+
     def _is_random(self) -> bool:
         return isinstance(self.crop, (RandomResizedCrop, RandomCrop)) or 0 < self.flip < 1
 
@@ -151,6 +163,7 @@ class Image(CallRepr):
         return (
             *_size_of(self.size),
             mode,
+            _one_of("layout", self.layout, _LAYOUTS),
             *numbers,
             *filters,
             not self.exif,
@@ -252,6 +265,7 @@ def decode_image(
     dtype: Any = "uint8",
     mean: Sequence[float] | float | None = None,
     std: Sequence[float] | float | None = None,
+    layout: Layout = "HWC",
     exif: bool = True,
     draw: str = "",
     max_pixels: int = 1 << 26,
@@ -260,7 +274,8 @@ def decode_image(
     number: int | None = None,
     position: int | None = None,
 ) -> npt.NDArray[Any]:
-    """Decodes one picture: an array [height, width, channels].
+    """Decodes one picture: an array [height, width, channels]; with ``layout="CHW"``, a view of it
+    as [channels, height, width].
 
     Args:
         data: the bytes of a JPEG, PNG or WebP picture.
@@ -275,16 +290,33 @@ def decode_image(
         UnsupportedError: it is another format.
     """
     image = Image(
-        size, mode, crop, flip, interpolation, antialias, dtype, mean, std, exif, draw, max_pixels
+        size,
+        mode,
+        crop,
+        flip,
+        interpolation,
+        antialias,
+        dtype,
+        mean,
+        std,
+        layout,
+        exif,
+        draw,
+        max_pixels,
     )
     drawn = (seed, epoch, number)
     if any(value is not None for value in drawn) and any(value is None for value in drawn):
         raise ValueError("seed, epoch and number belong together: give all of them, or none")
+    pixels = _decoded(data, image, _draw_of(seed, epoch, number, position))
+    return pixels.transpose(2, 0, 1) if layout == "CHW" else pixels
+
+
+def _decoded(data: Any, image: Image, draw: Any) -> npt.NDArray[Any]:
     spec, element = image._spec(), image._element()
     height, width = _recmap.image_size(data, element, spec)
     stored = "uint16" if element == "bfloat16" else element
-    pixels = np.empty((height, width, _MODES[mode][1]), stored)
-    _recmap.image_decode(pixels, data, element, spec, _draw_of(seed, epoch, number, position))
+    pixels = np.empty((height, width, _MODES[image.mode][1]), stored)
+    _recmap.image_decode(pixels, data, element, spec, draw)
     if element == "bfloat16":
         from ml_dtypes import bfloat16
 

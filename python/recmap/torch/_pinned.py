@@ -32,8 +32,8 @@ class PinnedBlocks:
         block = self.pool.deliver(tensor.data_ptr())
         if block is None:
             return tensor
-        adopted: torch.Tensor = block[: tensor.nbytes].view(tensor.dtype).view(tensor.shape)
-        return adopted
+        flat = block[: tensor.nbytes].view(tensor.dtype)
+        return flat.as_strided(tensor.shape, tensor.stride())
 
     def refill(self) -> None:
         """Allocates the blocks that the loader's threads lacked, and those for what was delivered.

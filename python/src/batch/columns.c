@@ -16,12 +16,19 @@ struct buffer_object {
     const void *data;
     const char *format;
     int dimension_count;
+    int is_strided; /* not in C order */
     Py_ssize_t item_size, size;
     Py_ssize_t shape[DIMENSIONS_MAX], strides[DIMENSIONS_MAX];
 };
 
 static int get_buffer(PyObject *object, Py_buffer *view, int flags) {
     struct buffer_object *self = (struct buffer_object *)object;
+    const int contiguous = PyBUF_C_CONTIGUOUS & ~PyBUF_STRIDES;
+    if (self->is_strided && ((flags & PyBUF_STRIDES) != PyBUF_STRIDES || flags & contiguous)) {
+        PyErr_SetString(PyExc_BufferError, "the column is not in C order");
+        view->obj = NULL;
+        return -1;
+    }
     Py_INCREF(object);
     *view = (Py_buffer){
         .buf = (void *)self->data,
@@ -97,6 +104,7 @@ static PyObject *buffer_create(PyObject *owner, const void *data, recmap_element
     buffer->item_size = (Py_ssize_t)recmap_element_size(element);
     buffer->size = (Py_ssize_t)count * buffer->item_size;
     buffer->dimension_count = (int)dimension_count;
+    buffer->is_strided = 0;
     Py_ssize_t stride = buffer->item_size;
     for (size_t i = dimension_count; i-- > 0; stride *= (Py_ssize_t)shape[i]) {
         buffer->shape[i] = (Py_ssize_t)shape[i];
@@ -224,10 +232,23 @@ static PyObject *offsets_of(PyObject *owner, const recmap_column *column) {
     return list;
 }
 
+/* The strides are of elements, those of a buffer of bytes. */
+static void set_strides(PyObject *object, const int64_t *strides) {
+    struct buffer_object *buffer = (struct buffer_object *)object;
+    buffer->is_strided = 1;
+    for (int i = 0; i < buffer->dimension_count; i++)
+        buffer->strides[i] = (Py_ssize_t)strides[i] * buffer->item_size;
+}
+
+static PyObject *numbers_in_memory(PyObject *owner, const recmap_column *column) {
+    PyObject *buffer = buffer_create(owner, column->values, column->element, column->shape,
+                                     column->dimension_count);
+    if (buffer && buffer != Py_None && column->strides) set_strides(buffer, column->strides);
+    return buffer;
+}
+
 static PyObject *values_of(PyObject *owner, const recmap_column *column) {
-    if (column->element != RECMAP_ELEMENT_BYTES)
-        return buffer_create(owner, column->values, column->element, column->shape,
-                             column->dimension_count);
+    if (column->element != RECMAP_ELEMENT_BYTES) return numbers_in_memory(owner, column);
     if (!column->bytes_offsets)
         return views_create(owner, column->views, (Py_ssize_t)column->value_count);
     uint64_t size = (uint64_t)column->bytes_offsets[column->value_count];

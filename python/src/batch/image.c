@@ -24,20 +24,21 @@ static int take_channels(const double **numbers, double room[4], PyObject *tuple
 
 int take_image(struct image_spec *spec, PyObject *tuple) {
     recmap_image *image = &spec->image;
-    int mode, crop, fill, interpolation;
+    int mode, layout, crop, fill, interpolation;
     PyObject *mean, *std;
     *spec = (struct image_spec){.image = {.version = RECMAP_IMAGE_VERSION}};
     if (!PyTuple_Check(tuple)) {
         PyErr_SetString(PyExc_TypeError, "an image must be a tuple");
         return 0;
     }
-    if (!PyArg_ParseTuple(tuple, "IIii(dd)(dd)IIidippsO&OO", &image->height, &image->width, &mode,
-                          &crop, &image->scale[0], &image->scale[1], &image->ratio[0],
+    if (!PyArg_ParseTuple(tuple, "IIiii(dd)(dd)IIidippsO&OO", &image->height, &image->width, &mode,
+                          &layout, &crop, &image->scale[0], &image->scale[1], &image->ratio[0],
                           &image->ratio[1], &image->resize, &image->padding, &fill, &image->flip,
                           &interpolation, &image->no_antialias, &image->ignores_exif, &image->draw,
                           take_uint64, &image->max_pixels, &mean, &std))
         return 0;
     image->mode = (recmap_image_mode)mode;
+    image->layout = (recmap_image_layout)layout;
     image->crop = (recmap_crop)crop;
     image->fill = (uint8_t)fill;
     image->interpolation = (recmap_interpolation)interpolation;

@@ -13,10 +13,10 @@ struct image_spec {
     double std[4];
 };
 
-/* Reads a description from the tuple that recmap._example.images makes: (height, width, mode, crop,
- * (min, max) of the scale, (min, max) of the ratio, resize, padding, fill, flip, interpolation, no
- * antialias, ignores EXIF, draw, max pixels, mean or None, std or None). The name of the draw
- * belongs to the tuple. Returns 0 with an exception set if it fails. */
+/* Reads a description from the tuple that recmap._example.images makes: (height, width, mode,
+ * layout, crop, (min, max) of the scale, (min, max) of the ratio, resize, padding, fill, flip,
+ * interpolation, no antialias, ignores EXIF, draw, max pixels, mean or None, std or None). The name
+ * of the draw belongs to the tuple. Returns 0 with an exception set if it fails. */
 int take_image(struct image_spec *spec, PyObject *tuple);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "parse/columns/assembly.h"
+#include "parse/columns/image_assembly.h"
 #include "parse/columns/ragged.h"
 #include "parse/columns/sequence.h"
 #include "parse/columns/sparse.h"
@@ -47,7 +48,7 @@ static bool assemble_column(struct batch_memory *memory, size_t column_index,
                               .null_count = sink->null_count};
     const struct assembly a = {memory, column_index, plan, sink, column, interrupt};
     switch (plan->feature.kind) {
-    case RECMAP_FEATURE_IMAGE:
+    case RECMAP_FEATURE_IMAGE: return assemble_image(&a);
     case RECMAP_FEATURE_FIXED_LEN: return assemble_fixed(&a);
     case RECMAP_FEATURE_VAR_LEN: return assemble_var_len(&a);
     case RECMAP_FEATURE_FIXED_LEN_SEQUENCE: return assemble_sequence(&a);

@@ -46,6 +46,7 @@ static bool is_numbers(const struct column_plan *column, size_t part) {
     switch (part) {
     case BATCH_PART_VALUES: return column->feature.element != RECMAP_ELEMENT_BYTES;
     case BATCH_PART_SHAPE:
+    case BATCH_PART_STRIDES:
     case BATCH_PART_DENSE_SHAPE:
     case BATCH_PART_OFFSETS:
     case BATCH_PART_ORDER: return false;

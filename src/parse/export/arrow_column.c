@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "parse/columns/ragged.h"
+#include "parse/export/arrow_channels.h"
 #include "parse/export/arrow_views.h"
 
 /* What one column is built from. Without a column there is no data, only a field. */
@@ -302,6 +303,10 @@ bool arrow_column_init(struct arrow_node *node, struct arrow_box *box, const rec
         m.offsets = m.column->offsets;
         node->length = (int64_t)m.column->row_count;
     }
+    if (arrow_is_channels_first(parser, column) &&
+        (!arrow_channels_shape(&m.dimensions, box) ||
+         (memory && !arrow_channels_copy(&m.elements, box, m.column))))
+        return false;
     if (!make_column(&m, node)) return false;
     if (!memory) return true;
     node->buffers[0] = m.column->validity;

@@ -22,6 +22,7 @@ struct tensor_source {
     DLDataType type;
     const uint64_t *shape;
     size_t dimension_count;
+    const int64_t *strides; /* NULL: C order */
     uint64_t shape_storage[2];
 };
 
@@ -62,6 +63,7 @@ static void use_values(struct tensor_source *source, const recmap_column *column
     source->data = column->values;
     source->shape = column->shape;
     source->dimension_count = column->dimension_count;
+    source->strides = column->strides;
     source->type = type_of(column->element);
     if (column->element != RECMAP_ELEMENT_BYTES || !column->values) return;
     source->type = type_of(RECMAP_ELEMENT_UINT8);
@@ -92,8 +94,8 @@ static void find_source(struct tensor_source *source, const recmap_column *colum
     }
 }
 
-/* Shape and strides are stored after the struct, so that one deleter frees all. The strides
- * describe a dense array in row-major order; dimensions of size 0 count as 1, because some
+/* Shape and strides are stored after the struct, so that one deleter frees all. Without strides of
+ * its own, the array is dense and in row-major order; dimensions of size 0 count as 1, because some
  * consumers reject strides of 0. */
 static struct dlpack_export *make_export(DLTensor *tensor, const struct tensor_source *source,
                                          struct batch_memory *memory) {
@@ -103,7 +105,7 @@ static struct dlpack_export *make_export(DLTensor *tensor, const struct tensor_s
     int64_t *shape = export->shape_and_strides, *strides = shape + count, stride = 1;
     for (size_t i = count; i > 0; i--) {
         shape[i - 1] = (int64_t)source->shape[i - 1];
-        strides[i - 1] = stride;
+        strides[i - 1] = source->strides ? source->strides[i - 1] : stride;
         stride *= shape[i - 1] ? shape[i - 1] : 1;
     }
     export->memory = batch_memory_retain(memory);

@@ -84,6 +84,8 @@ static recmap_status check(const recmap_image *image, recmap_error *error) {
         image->interpolation > RECMAP_NEAREST)
         return fail(error, RECMAP_INVALID, "invalid mode, crop or interpolation: %d, %d, %d",
                     (int)image->mode, (int)image->crop, (int)image->interpolation);
+    if (image->layout > RECMAP_IMAGE_CHW)
+        return fail(error, RECMAP_INVALID, "invalid layout of an image: %d", (int)image->layout);
     if (!is_range(image->scale, 1))
         return fail(error, RECMAP_INVALID, "invalid scale %g to %g: from above 0 to 1, in order",
                     image->scale[0], image->scale[1]);

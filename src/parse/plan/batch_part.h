@@ -10,6 +10,7 @@ enum batch_part {
     BATCH_PART_LENGTHS,
     BATCH_PART_INDICES,
     BATCH_PART_SHAPE,
+    BATCH_PART_STRIDES,
     BATCH_PART_DENSE_SHAPE,
     BATCH_PART_OFFSETS,  /* an array of pointers to offsets */
     BATCH_PART_UNSORTED, /* indices in the order of the records; exported if they are sorted */
