@@ -26,10 +26,14 @@ typedef struct recmap_bytes {
  *                           are dimensions of values instead
  *     SLICED                values [rows, width of a row, shape...]
  *     IMAGE                 values [rows, height, width, channels], or, if its layout is CHW, shown
- *                           as [rows, channels, height, width] with strides
+ *                           as [rows, channels, height, width] with strides; without a size:
+ *                           offsets[0] partitions values [n] into rows, and `picture_shapes`
+ *     BOXES                 offsets[0] partitions values [boxes, 4] into rows; the visible shares:
+ *                           values [boxes]
  *     SPARSE                values [n], indices [n, 1 + index keys] of which the first is the row,
  *                           and offsets[0], which partitions both into rows
  *
+ * Lists of pictures (`image` of another kind than IMAGE) have their pixels as further dimensions.
  * Columns of feature lists of SequenceExample have one more level: the steps of the row. */
 typedef struct recmap_column {
     const char *name;
@@ -63,6 +67,9 @@ typedef struct recmap_column {
     const int64_t *indices;       /* SPARSE */
     const uint64_t *dense_shape;  /* SPARSE: [rows, sizes...] */
     size_t dense_dimension_count; /* 1 + index keys; 0 for other kinds */
+
+    const int64_t *picture_shapes; /* IMAGE without a size: height, width and channels of the pixels
+                                      of each row; a row without a picture has zeros */
 
     /* Bit i (least significant first) is 1 if row i has a value: its record was parsed and has the
      * feature (for FIXED_LEN with a default, parsing is enough). NULL if all rows have a value.

@@ -64,6 +64,9 @@ typedef enum recmap_feature_kind {
     /* Pixels of an encoded picture: see `image`. Not in feature lists, and not in custom parsers.
      */
     RECMAP_FEATURE_IMAGE = 7,
+    /* Boxes in a picture, moved as its crop, flip and orientation move the pixels of an IMAGE
+     * feature: see `boxes`. Not in feature lists, and not in custom parsers. */
+    RECMAP_FEATURE_BOXES = 8,
 } recmap_feature_kind;
 
 /* How a partition of a RAGGED feature is encoded. Partitions are listed from the outermost to the
@@ -158,11 +161,21 @@ typedef struct recmap_feature {
     int pad_edge; /* SLICED: not 0 to repeat the nearest element of the row instead of padding */
 
     /* IMAGE: what pixels to make of the bytes value, which is required (image.h). `element` is the
-     * element of the pixels; the description may leave its own 0. Its size is not 0. `shape` is
-     * empty: the column has the shape [rows, height, width, channels]. `defaults`: int64 values 0
-     * to 255, one or one for each channel, the colour of rows whose record lacks the feature or has
-     * no bytes in it. */
+     * element of the pixels; the description may leave its own 0. `shape` is empty: the column has
+     * the shape [rows, height, width, channels]. Without a size, each row has the size of its
+     * picture. `defaults`, only with a size: int64 values 0 to 255, one or one for each channel,
+     * the colour of rows whose record lacks the feature or has no bytes in it.
+     *
+     * FIXED_LEN, VAR_LEN, FIXED_LEN_SEQUENCE, SLICED: not NULL if each value is a picture. Its size
+     * is not 0. The dimensions of the pixels follow those of the values: FIXED_LEN gives [rows,
+     * shape..., height, width, channels], SLICED [rows, width of a row, shape..., height, width,
+     * channels]. All pictures of a row have the same draw. A value without bytes, and padding, give
+     * pixels of zeros. There are no `defaults`, and of a row no more pixels than `max_pixels`. */
     const struct recmap_image *image;
+
+    /* BOXES: where the boxes are, and in which image (image.h). `element` is FLOAT32, `key` is NULL
+     * and `shape` is empty. */
+    const struct recmap_boxes *boxes;
 } recmap_feature;
 
 #ifdef __cplusplus

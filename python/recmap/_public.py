@@ -28,6 +28,7 @@ from ._dataset.dataset import Dataset as Dataset
 from ._dataset.join import Joined as Joined
 from ._dataset.join import join as join
 from ._dataset.lifted import Columns as Columns
+from ._example.boxes import Boxes as Boxes
 from ._example.decode import decode_example as decode_example
 from ._example.encode import encode_example as encode_example
 from ._example.encode import encode_sequence_example as encode_sequence_example

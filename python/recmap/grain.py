@@ -28,6 +28,7 @@ from ._columns.rows import plain, rows_of
 from ._dataset.dataset import Dataset, check_dataset
 from ._dataset.join import Joined, check_joined, features_of_sides, warn_of_bytes
 from ._dataset.missing import FirstBatchCheck, Missing
+from ._example.boxes import Boxes
 from ._example.elements import element_of, shape_of
 from ._example.features import (
     Features,
@@ -66,6 +67,8 @@ def _spec_of(
     name: str, given: Any, rows: tuple[int | None, ...], *, is_batch: bool, width: int = 0
 ) -> Spec:
     feature = feature_of(given)
+    if isinstance(feature, Boxes):
+        raise NotImplementedError(f"boxes {name!r} are ragged, so they have no element_spec")
     element = element_of(feature.dtype)
     dtype = np.dtype(object if element == "bytes" else _numpy_name(element))
     if isinstance(feature, FixedLen):

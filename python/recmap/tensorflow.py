@@ -23,6 +23,7 @@ from ._base.errors import InvalidError
 from ._base.names import suggest_arguments
 from ._base.warn import warn_caller
 from ._columns import BytesColumn, RaggedColumn, name_of_lengths
+from ._example.boxes import Boxes, visible_name_of
 from ._example.elements import element_of, shape_of
 from ._example.features import (
     FixedLen,
@@ -330,6 +331,8 @@ def _forms(loader: Loader[Any]) -> dict[str, _Form] | _Form:
         if isinstance(feature, FixedLenSequence) and not feature.ragged:
             lengths = replace(_dense((rows,), tf.int64), of_lengths=name)
             forms[name_of_lengths(name, features)] = lengths
+        if isinstance(feature, Boxes):
+            forms[visible_name_of(name)] = _ragged(rows, [], (), tf.float32, tf.int64)
     for name in loader._form.names if width else ():
         dtype = tf.bool if name == "mask" else tf.int32
         forms.setdefault(name, _dense((rows, width), dtype))
@@ -354,6 +357,8 @@ def _rows_of_a_batch(loader: Loader[Any]) -> int | None:
 
 def _form(given: Any, rows: int | None) -> _Form:
     feature = feature_of(given)
+    if isinstance(feature, Boxes):
+        return _ragged(rows, [], (4,), tf.float32, tf.int64)
     element = element_of(feature.dtype)
     dtype = tf.string if element == "bytes" else tf.as_dtype(element)
     if isinstance(feature, FixedLen):

@@ -9,6 +9,7 @@ from .._base.errors import Error, FeatureError
 from .._base.names import near_names
 from .._base.warn import warn_caller
 from .._columns.record_batch import RecordBatch
+from .._example.boxes import Boxes, visible_name_of
 from .._example.features import Feature, FixedLen, Ragged, Sliced, Sparse, feature_of
 from .._example.partitions import partition_row
 from .feature_names import NO_NAMES, Names
@@ -61,7 +62,16 @@ class _Request(NamedTuple):
     is_required: bool  # a record without it is an error
 
 
-def _request_of(column: str, feature: Feature, is_list: bool) -> _Request:
+def _requests_of_feature(column: str, feature: Feature, is_list: bool) -> list[_Request]:
+    """One for each column of the feature."""
+    if not isinstance(feature, Boxes):
+        return [_request_of(column, feature, is_list)]
+    first, *others = (_Name(key, is_list) for key in feature.keys)
+    names = column, visible_name_of(column)
+    return [_Request(name, first, tuple(others), is_required=False) for name in names]
+
+
+def _request_of(column: str, feature: Any, is_list: bool) -> _Request:
     others: list[str] = []
     if isinstance(feature, Sparse):
         name = feature.value_key
@@ -81,9 +91,10 @@ def _requests_of(
     features: Mapping[str, Any] | None, feature_lists: Mapping[str, Any] | None
 ) -> list[_Request]:
     return [
-        _request_of(column, feature_of(given), is_list)
+        request
         for part, is_list in ((features, False), (feature_lists, True))
         for column, given in (part or {}).items()
+        for request in _requests_of_feature(column, feature_of(given), is_list)
     ]
 
 

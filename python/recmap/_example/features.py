@@ -13,6 +13,7 @@ from .. import _recmap
 from .._base.names import suggest_arguments
 from .._base.numbers import natural
 from .._base.renamed import NO_DTYPE, warn_without_dtype
+from .boxes import Boxes
 from .call_repr import CallRepr
 from .elements import (
     check_key,
@@ -386,15 +387,19 @@ def _meant_feature(given: Any) -> str:
     return "use FixedLen, VarLen, ... or a feature of tf.io"
 
 
-Feature: TypeAlias = FixedLen | VarLen | FixedLenSequence | Ragged | Sparse | Sliced | Image
+Feature: TypeAlias = FixedLen | VarLen | FixedLenSequence | Ragged | Sparse | Sliced | Image | Boxes
+_KINDS = (FixedLen, VarLen, FixedLenSequence, Ragged, Sparse, Sliced, Image, Boxes)
 Features: TypeAlias = Mapping[str, Any]
 
 
 def feature_of(given: Any) -> Feature:
     """The feature itself, or the equivalent of a feature of tf.io."""
-    known = isinstance(given, (FixedLen, VarLen, FixedLenSequence, Ragged, Sparse, Sliced, Image))
-    feature: Feature = given if known else _of_tensorflow(given)
+    feature: Feature = given if isinstance(given, _KINDS) else _of_tensorflow(given)
     return feature
+
+
+def _rows_of(feature: Feature, name: str) -> tuple[Row, ...]:
+    return feature._rows(name) if isinstance(feature, Boxes) else (feature._row(name),)
 
 
 def _rows(features: Features) -> tuple[Row, ...]:
@@ -403,7 +408,7 @@ def _rows(features: Features) -> tuple[Row, ...]:
         if not isinstance(name, str):
             raise TypeError(f"the name of a feature must be a str, not {name!r}")
         try:
-            rows.append(feature_of(feature)._row(name))
+            rows += _rows_of(feature_of(feature), name)
         except (TypeError, ValueError, OverflowError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"feature {name!r}: {error}") from error

@@ -33,9 +33,10 @@ def feature_row(
     max_length: int = 0,
     pad_to: int = 0,
     image: tuple[Any, ...] | None = None,
+    boxes: tuple[Any, ...] | None = None,
 ) -> Row:
     """A feature as the extension expects it."""
     defaults = defaults_of(default, element if image is None else "uint8")
     values = (name, key, kind, element, copy, shape, raw, defaults, ragged)
-    more = (prepend, append, pad_edge, max_length, pad_to, image)
+    more = (prepend, append, pad_edge, max_length, pad_to, image, boxes)
     return (*values, partitions, index_keys, sizes, already_sorted, raw_resize, *more)

@@ -49,6 +49,7 @@ static bool assemble_column(struct batch_memory *memory, size_t column_index,
     const struct assembly a = {memory, column_index, plan, sink, column, interrupt};
     switch (plan->feature.kind) {
     case RECMAP_FEATURE_IMAGE: return assemble_image(&a);
+    case RECMAP_FEATURE_BOXES: return assemble_steps(&a);
     case RECMAP_FEATURE_FIXED_LEN: return assemble_fixed(&a);
     case RECMAP_FEATURE_VAR_LEN: return assemble_var_len(&a);
     case RECMAP_FEATURE_FIXED_LEN_SEQUENCE: return assemble_sequence(&a);

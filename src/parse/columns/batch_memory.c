@@ -20,7 +20,7 @@ const struct slot *batch_memory_slot(const recmap_parser *parser, size_t sink_in
     if (sink_index < parser->lists.count) return &parser->lists.slots[sink_index];
     sink_index -= parser->lists.count;
     if (sink_index < parser->slice_count) return &parser->slices[sink_index].slot;
-    return &parser->images[sink_index - parser->slice_count].slot;
+    return &parser->outputs[sink_index - parser->slice_count];
 }
 
 static void free_buffers(struct batch_memory *memory) {
@@ -90,7 +90,7 @@ static bool change_parser(struct batch_memory *memory, recmap_parser *parser,
     recmap_parser_release(memory->parser);
     memory->parser = NULL;
     size_t sink_count = parser->features.count + parser->lists.count + parser->slice_count +
-                        parser->image_count;
+                        parser->output_count;
     size_t part_count = parser->column_count * parser->part_stride;
     memory->sinks = calloc(sink_count + 1, sizeof *memory->sinks);
     memory->list_entries = calloc(parser->lists.count + 1, sizeof *memory->list_entries);
@@ -186,11 +186,16 @@ struct sink *batch_memory_slice(struct batch_memory *memory, size_t slice_index)
                 ->sinks[memory->parser->features.count + memory->parser->lists.count + slice_index];
 }
 
+struct sink *batch_memory_output(struct batch_memory *memory, size_t output_index) {
+    return batch_memory_slice(memory, memory->parser->slice_count + output_index);
+}
+
 struct sink *batch_memory_values(struct batch_memory *memory, const struct column_plan *column) {
     if (column->feature.kind == RECMAP_FEATURE_SLICED)
         return batch_memory_slice(memory, column->values_slot);
-    if (column->feature.kind == RECMAP_FEATURE_IMAGE)
-        return batch_memory_slice(memory, memory->parser->slice_count + column->values_slot);
+    if (column->feature.kind == RECMAP_FEATURE_IMAGE ||
+        column->feature.kind == RECMAP_FEATURE_BOXES)
+        return batch_memory_output(memory, column->values_slot);
     return batch_memory_sink(memory, column->is_list, column->values_slot);
 }
 

@@ -29,7 +29,7 @@ struct batch_memory {
     recmap_parser *parser;
     recmap_allocator allocator; /* of what exports show; {NULL}: the C library's */
     struct sink *sinks; /* one per slot of features, then per slot of lists, then per slice, then
-                           per image */
+                           per output */
     size_t sink_count;
     struct wire *list_entries; /* scratch space of read_lists */
     bool *is_set; /* scratch space of custom_row_read: whether a slot's values were set */
@@ -80,8 +80,9 @@ const struct slot *batch_memory_slot(const recmap_parser *parser, size_t sink_in
 /* Returns the sink of a slot of features, or of feature lists if `is_list` is set. */
 struct sink *batch_memory_sink(struct batch_memory *memory, bool is_list, size_t slot_index);
 
-/* Returns the sink of a slice, or of a column's values, whatever its kind. */
+/* Returns the sink of a slice, of an output, or of a column's values, whatever its kind. */
 struct sink *batch_memory_slice(struct batch_memory *memory, size_t slice_index);
+struct sink *batch_memory_output(struct batch_memory *memory, size_t output_index);
 struct sink *batch_memory_values(struct batch_memory *memory, const struct column_plan *column);
 
 /* Copies the bytes, now or, if the memory defers copies, later. Returns false without memory, or if

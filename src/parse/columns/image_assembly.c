@@ -33,7 +33,7 @@ static bool move_channels_first(const struct assembly *a) {
 
 bool assemble_image(const struct assembly *a) {
     const recmap_feature *feature = &a->plan->feature;
-    const struct image_plan *image = &a->memory->parser->images[a->plan->values_slot].plan;
+    const struct image_plan *image = &a->memory->parser->images[a->plan->part].plan;
     const uint64_t rows = a->memory->row_count;
     if (!assembly_set_shape(a, rows, feature->shape, feature->dimension_count)) return false;
     if (image->image.layout == RECMAP_IMAGE_CHW && !move_channels_first(a)) return false;

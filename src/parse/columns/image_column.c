@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/core/error.h"
+#include "parse/columns/boxes_column.h"
 
 /* The first random image of the parser, or NULL. */
 static const struct image_feature *find_random(const recmap_parser *parser) {
@@ -20,20 +21,20 @@ recmap_status columns_check_draws(const recmap_parser *parser, bool has_draws,
     const struct image_feature *image = has_draws ? NULL : find_random(parser);
     if (!image) return RECMAP_OK;
     fail(error, RECMAP_INVALID, "feature '%.200s' is random, but the epoch is not known",
-         image->slot.name);
+         parser->outputs[image->pixels].name);
     fail_advise(error, "give the epoch and the seed of the run");
     return RECMAP_INVALID;
 }
 
-static struct sink *image_sink(struct batch_memory *memory, size_t image) {
-    return batch_memory_slice(memory, memory->parser->slice_count + image);
+static size_t pixels_size(const struct batch_memory *memory, const struct image_feature *image) {
+    const struct slot *slot = &memory->parser->outputs[image->pixels];
+    return (size_t)slot->count * recmap_element_size(slot->element);
 }
 
 /* A merge may let the sink start in the middle of a batch: then row 0 is the part's. */
-static void *pixels_of(struct batch_memory *memory, size_t image, size_t row) {
-    const struct image_feature *feature = &memory->parser->images[image];
-    size_t size = (size_t)feature->slot.count * recmap_element_size(feature->slot.element);
-    return image_sink(memory, image)->values.data + row * size;
+static void *pixels_of(struct batch_memory *memory, const struct image_feature *image, size_t row) {
+    return batch_memory_output(memory, image->pixels)->values.data +
+           row * pixels_size(memory, image);
 }
 
 /* Decoding takes about a millisecond for 10 KiB, a hundred times as long as reading them. */
@@ -45,11 +46,11 @@ static bool may_go_on(recmap_columns *columns, size_t size) {
 static const char default_advice[] =
     "the picture is damaged: skip, replace or collect bad records, or store it again";
 
-static bool take_fault(struct read_fault *fault, const struct image_feature *image,
-                       const recmap_error *error) {
+static bool take_fault(struct read_fault *fault, const recmap_parser *parser,
+                       const struct image_feature *image, const recmap_error *error) {
     if (error->status == RECMAP_NO_MEMORY) return fault_memory(fault);
-    fault_set(fault, RECMAP_FEATURE, SIZE_MAX, "feature '%.200s': %s", image->slot.name,
-              error->message);
+    fault_set(fault, RECMAP_FEATURE, SIZE_MAX, "feature '%.200s': %s",
+              parser->outputs[image->pixels].name, error->message);
     fault_advise(fault, "%s", error->advice[0] ? error->advice : default_advice);
     return fault_blame(fault, image->bytes_slot);
 }
@@ -66,7 +67,7 @@ static recmap_status decode(void *pixels, const struct image_feature *image,
                             recmap_columns *columns, const recmap_bytes *bytes,
                             const recmap_image_draw *draw, recmap_error *error) {
     return image_plan_decode(pixels, &image->plan, &columns->image_scratch, bytes->data,
-                             bytes->size, columns->draws.is_set ? draw : NULL, error);
+                             bytes->size, draw, error);
 }
 
 static recmap_status decode_counted(void *pixels, const struct image_feature *image,
@@ -83,33 +84,45 @@ static recmap_status decode_counted(void *pixels, const struct image_feature *im
     return status;
 }
 
+static bool read_image(recmap_columns *columns, const struct image_feature *image,
+                       const recmap_image_draw *draw, size_t row, struct read_fault *fault) {
+    struct batch_memory *memory = columns->batch;
+    const recmap_bytes *views =
+        (const recmap_bytes *)(const void *)memory->sinks[image->bytes_slot].values.data;
+    const recmap_bytes bytes = views[row];
+    void *pixels = pixels_of(memory, image, row);
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (!bytes.size && image->fill) {
+        memcpy(pixels, image->fill, pixels_size(memory, image));
+        columns->image_scratch.placement = placement_unmoved;
+        return true;
+    }
+    if (!may_go_on(columns, bytes.size)) {
+        fault_set(fault, RECMAP_CANCELLED, SIZE_MAX, "interrupted");
+        return false;
+    }
+    if (decode_counted(pixels, image, columns, &bytes, draw, &error) == RECMAP_OK) return true;
+    return take_fault(fault, memory->parser, image, &error);
+}
+
 bool image_columns_read(recmap_columns *columns, const recmap_record *record, size_t row,
                         struct read_fault *fault) {
-    struct batch_memory *memory = columns->batch;
+    const recmap_parser *parser = columns->batch->parser;
     const recmap_image_draw draw = draw_of(columns, record, row);
-    for (size_t i = 0; i < memory->parser->image_count; i++) {
-        const struct image_feature *image = &memory->parser->images[i];
-        const recmap_bytes *views =
-            (const recmap_bytes *)(const void *)memory->sinks[image->bytes_slot].values.data;
-        const recmap_bytes bytes = views[row];
-        void *pixels = pixels_of(memory, i, row);
-        recmap_error error = RECMAP_ERROR_INIT;
-        if (!bytes.size && image->fill) {
-            memcpy(pixels, image->fill,
-                   (size_t)image->slot.count * recmap_element_size(image->slot.element));
-            continue;
-        }
-        if (!may_go_on(columns, bytes.size)) {
-            fault_set(fault, RECMAP_CANCELLED, SIZE_MAX, "interrupted");
+    for (size_t i = 0; i < parser->image_count; i++)
+        if (!read_image(columns, &parser->images[i], columns->draws.is_set ? &draw : NULL, row,
+                        fault) ||
+            !boxes_columns_read(columns, i, row, fault))
             return false;
-        }
-        if (decode_counted(pixels, image, columns, &bytes, &draw, &error) != RECMAP_OK)
-            return take_fault(fault, image, &error);
-    }
     return true;
 }
 
+void image_columns_roll_back(struct batch_memory *memory, size_t row) {
+    for (size_t i = 0; i < memory->parser->output_count; i++)
+        sink_roll_back(batch_memory_output(memory, i), &memory->parser->outputs[i], row);
+}
+
 void image_columns_nothing(struct batch_memory *memory, size_t row) {
-    for (size_t i = 0; i < memory->parser->image_count; i++)
-        sink_put_null(image_sink(memory, i), &memory->parser->images[i].slot, row);
+    for (size_t i = 0; i < memory->parser->output_count; i++)
+        sink_put_null(batch_memory_output(memory, i), &memory->parser->outputs[i], row);
 }

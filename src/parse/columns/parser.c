@@ -172,6 +172,7 @@ static bool read_row(recmap_columns *columns, const recmap_record *record, size_
     if (fault->slot != SIZE_MAX)
         fault->offset = read_entry_offset(parser, fault->slot, record->data, record->size);
     read_roll_back(memory->sinks, parser, row);
+    image_columns_roll_back(memory, row);
     return false;
 }
 

@@ -13,7 +13,7 @@ static const int64_t *step_offsets(const struct assembly *a) {
     return offsets;
 }
 
-static bool assemble_unpadded(const struct assembly *a) {
+bool assemble_steps(const struct assembly *a) {
     const recmap_feature *feature = &a->plan->feature;
     const int64_t *offsets = step_offsets(a);
     uint64_t value_count = a->sink->value_count;
@@ -112,5 +112,5 @@ static bool assemble_padded(const struct assembly *a) {
 }
 
 bool assemble_sequence(const struct assembly *a) {
-    return a->plan->feature.unpadded ? assemble_unpadded(a) : assemble_padded(a);
+    return a->plan->feature.unpadded ? assemble_steps(a) : assemble_padded(a);
 }

@@ -8,4 +8,7 @@
 /* Assembles the column from its sinks. Returns false when memory runs out. */
 bool assemble_sequence(const struct assembly *a);
 
+/* As for an unpadded sequence, whatever the kind: any number of steps of the feature's shape. */
+bool assemble_steps(const struct assembly *a);
+
 #endif

@@ -4,7 +4,7 @@
 
 bool arrow_is_channels_first(const recmap_parser *parser, const struct column_plan *column) {
     return column->feature.kind == RECMAP_FEATURE_IMAGE &&
-           parser->images[column->values_slot].plan.image.layout == RECMAP_IMAGE_CHW;
+           parser->images[column->part].plan.image.layout == RECMAP_IMAGE_CHW;
 }
 
 bool arrow_channels_shape(const uint64_t **dimensions, struct arrow_box *box) {

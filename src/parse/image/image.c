@@ -157,6 +157,20 @@ static recmap_status choose(struct rectangle *rectangle, const struct image_plan
     return rectangle_choose(rectangle, &plan->image, width, height, state, error);
 }
 
+static struct placement placement_of(const struct rectangle *rectangle,
+                                     const struct image_header *header,
+                                     const struct image_plan *plan) {
+    const bool swaps = orientation_swaps(header->orientation);
+    return (struct placement){
+        .rectangle = *rectangle,
+        .orientation = header->orientation,
+        .width = swaps ? header->height : header->width,
+        .height = swaps ? header->width : header->height,
+        .result_width = plan->image.width ? plan->image.width : rectangle->x.count,
+        .result_height = plan->image.height ? plan->image.height : rectangle->y.count,
+    };
+}
+
 static void fill_padding(void *pixels, const struct image_plan *plan) {
     uint8_t colour[4];
     memset(colour, plan->image.fill, sizeof colour);
@@ -171,6 +185,7 @@ recmap_status image_plan_decode(void *pixels, const struct image_plan *plan,
     struct region region;
     RETURN_IF_FAILED(read_header(&header, plan, data, size, error));
     RETURN_IF_FAILED(choose(&rectangle, plan, &header, draw, error));
+    scratch->placement = placement_of(&rectangle, &header, plan);
     if (plan->image.crop == RECMAP_CROP_RANDOM) fill_padding(pixels, plan);
     if (!rectangle.x.count || !rectangle.y.count) return RECMAP_OK;
     const uint32_t width = plan->image.width ? plan->image.width : rectangle.x.count;

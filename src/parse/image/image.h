@@ -2,6 +2,7 @@
 #ifndef RECMAP_PARSE_IMAGE_IMAGE_H
 #define RECMAP_PARSE_IMAGE_IMAGE_H
 
+#include "parse/image/placement.h"
 #include "parse/image/rows.h"
 
 /* Immutable. Any number of threads may use it. */
@@ -17,6 +18,7 @@ struct image_plan {
 /* Memory of one thread that is reused from picture to picture. Zero it to begin. */
 struct image_scratch {
     struct image_rows rows;
+    struct placement placement; /* of the last picture that was decoded */
 };
 
 /* Errors: INVALID for an impossible description, NO_MEMORY. */

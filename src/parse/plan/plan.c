@@ -8,6 +8,7 @@
 #include "base/core/error.h"
 #include "parse/plan/batch_part.h"
 #include "parse/plan/convert.h"
+#include "parse/plan/plan_image.h"
 #include "parse/plan/spec.h"
 
 /* Formats a shape as "[2, 3]". */
@@ -32,8 +33,7 @@ static bool is_same(const struct slot *a, const struct slot *b) {
            strcmp(a->name, b->name) == 0;
 }
 
-/* Returns the index of the slot in the set, adding it if needed. The set has room. */
-static size_t add_slot(struct slot_set *set, const struct slot *slot) {
+size_t slot_set_add(struct slot_set *set, const struct slot *slot) {
     for (size_t i = 0; i < set->count; i++)
         if (is_same(&set->slots[i], slot)) return i;
     set->slots[set->count] = *slot;
@@ -67,7 +67,7 @@ static recmap_status add_values_slot(struct column_plan *column, recmap_parser *
     slot.steps = column->is_list && feature->kind == RECMAP_FEATURE_VAR_LEN;
     if (feature->kind == RECMAP_FEATURE_FIXED_LEN && feature->default_count)
         RETURN_IF_FAILED(spec_fill(&slot.fill, parser, feature, slot.count, error));
-    column->values_slot = add_slot(column->is_list ? &parser->lists : &parser->features, &slot);
+    column->values_slot = slot_set_add(column->is_list ? &parser->lists : &parser->features, &slot);
     return RECMAP_OK;
 }
 
@@ -107,73 +107,6 @@ static recmap_status add_slice(struct column_plan *column, recmap_parser *parser
     return add_added(slice, parser, feature, error);
 }
 
-/* The shape of a row, in the feature's own dimensions. */
-static bool set_image_shape(struct column_plan *column, recmap_parser *parser,
-                            const struct image_plan *plan) {
-    const uint64_t shape[] = {plan->image.height, plan->image.width, plan->channels};
-    column->feature.shape = arena_copy(&parser->memory, shape, sizeof shape);
-    column->feature.dimension_count = 3;
-    column->stride = shape[0] * shape[1] * shape[2];
-    return column->feature.shape;
-}
-
-/* The pixels of a default are made once. */
-static bool make_image_fill(struct image_feature *image, recmap_parser *parser,
-                            const recmap_feature *feature) {
-    uint8_t colour[4];
-    if (!feature->default_count) return true;
-    for (unsigned c = 0; c < image->plan.channels; c++) {
-        size_t i = feature->default_count == 1 ? 0 : c;
-        colour[c] = (uint8_t)feature->defaults[i].as.int64;
-    }
-    size_t count = (size_t)image->plan.image.height * image->plan.image.width;
-    void *pixels = arena_allocate(&parser->memory, count * image->plan.pixel_size);
-    if (pixels) image_plan_fill(pixels, &image->plan, colour, count);
-    image->fill = pixels;
-    return pixels;
-}
-
-/* The slot of the bytes finds the feature in a record as a FIXED_LEN feature's would, and the image
- * says what becomes of them. */
-static recmap_status add_image(struct column_plan *column, recmap_parser *parser,
-                               recmap_error *error) {
-    static const uint8_t nothing[1];
-    const recmap_feature *feature = &column->feature;
-    struct image_feature *image = &parser->images[parser->image_count++];
-    const recmap_bytes empty = {nothing, 0};
-    struct slot bytes = {.kind = feature->kind,
-                         .name = feature->key,
-                         .name_size = strlen(feature->key),
-                         .list = RECMAP_TYPE_BYTES,
-                         .element = RECMAP_ELEMENT_BYTES,
-                         .count = 1,
-                         .multiple = 1,
-                         .shape = "[]"};
-    recmap_image own = *feature->image;
-    own.element = feature->element;
-    recmap_status status = image_plan_init(&image->plan, &own, error);
-    if (status == RECMAP_INVALID && error) {
-        recmap_error cause = *error;
-        return fail(error, status, "feature '%s': %s", feature->name, cause.message);
-    }
-    if (status != RECMAP_OK) return status;
-    if (!set_image_shape(column, parser, &image->plan) || !make_image_fill(image, parser, feature))
-        return fail_memory(error);
-    if (feature->default_count) bytes.fill = arena_copy(&parser->memory, &empty, sizeof empty);
-    if (feature->default_count && !bytes.fill) return fail_memory(error);
-    image->bytes_slot = add_slot(&parser->features, &bytes);
-    image->slot = (struct slot){.kind = feature->kind,
-                                .name = feature->key,
-                                .name_size = strlen(feature->key),
-                                .element = feature->element,
-                                .count = column->stride,
-                                .multiple = 1,
-                                .is_exact = true};
-    column->feature.image = NULL; /* the plan has a copy of what it needs */
-    column->values_slot = parser->image_count - 1;
-    return RECMAP_OK;
-}
-
 static size_t add_key_slot(recmap_parser *parser, const char *key) {
     struct slot slot = {.name = key,
                         .name_size = strlen(key),
@@ -181,7 +114,7 @@ static size_t add_key_slot(recmap_parser *parser, const char *key) {
                         .element = RECMAP_ELEMENT_INT64,
                         .multiple = 1,
                         .shape = "[]"};
-    return add_slot(&parser->features, &slot);
+    return slot_set_add(&parser->features, &slot);
 }
 
 static recmap_status add_other_slots(struct column_plan *column, recmap_parser *parser,
@@ -218,6 +151,16 @@ static recmap_status make_pad(struct column_plan *column, recmap_parser *parser,
     return column->pad ? RECMAP_OK : fail_memory(error);
 }
 
+static recmap_status add_values(struct column_plan *column, recmap_parser *parser,
+                                recmap_error *error) {
+    switch (column->feature.kind) {
+    case RECMAP_FEATURE_SLICED: return add_slice(column, parser, error);
+    case RECMAP_FEATURE_IMAGE: return plan_add_image(column, parser, error);
+    case RECMAP_FEATURE_BOXES: return plan_add_boxes(column, parser, error);
+    default: return add_values_slot(column, parser, error);
+    }
+}
+
 static recmap_status compile_column(recmap_parser *parser, const recmap_feature *feature,
                                     bool is_list, recmap_error *error) {
     struct column_plan *column = &parser->columns[parser->column_count++];
@@ -225,10 +168,7 @@ static recmap_status compile_column(recmap_parser *parser, const recmap_feature 
     if (!spec_copy(&column->feature, parser, feature)) return fail_memory(error);
     column->is_list = is_list;
     column->stride = spec_stride(&column->feature);
-    if (feature->kind == RECMAP_FEATURE_SLICED) RETURN_IF_FAILED(add_slice(column, parser, error));
-    else if (feature->kind == RECMAP_FEATURE_IMAGE)
-        RETURN_IF_FAILED(add_image(column, parser, error));
-    else RETURN_IF_FAILED(add_values_slot(column, parser, error));
+    RETURN_IF_FAILED(add_values(column, parser, error));
     RETURN_IF_FAILED(add_other_slots(column, parser, error));
     RETURN_IF_FAILED(make_pad(column, parser, error));
     size_t parts = BATCH_PART_LEVELS + 2 + feature->partition_count;
@@ -240,12 +180,12 @@ static bool has_no_features(const recmap_feature *features, size_t count) {
     return count && !features;
 }
 
-/* Reserves the maximum number of slots: per feature, one for its values and one for each key it
- * refers to. */
+/* Reserves the maximum number of slots: per feature, one for its values (BOXES: four) and one for
+ * each key it refers to. */
 static bool make_room(struct slot_set *set, const recmap_feature *features, size_t count) {
     size_t needed = 0;
     for (size_t i = 0; i < count; i++)
-        needed += 1 + features[i].partition_count + features[i].index_count;
+        needed += 4 + features[i].partition_count + features[i].index_count;
     set->slots = calloc(needed + 1, sizeof *set->slots);
     return set->slots != NULL;
 }
@@ -273,8 +213,7 @@ recmap_status plan_compile(recmap_parser *parser, const recmap_feature *features
         return fail(error, RECMAP_INVALID, "the features are NULL");
     parser->columns = calloc(context_count + list_count + 1, sizeof *parser->columns);
     parser->slices = calloc(context_count + list_count + 1, sizeof *parser->slices);
-    parser->images = calloc(context_count + 1, sizeof *parser->images);
-    if (!parser->columns || !parser->slices || !parser->images ||
+    if (!parser->columns || !parser->slices || !plan_reserve_images(parser, context_count) ||
         !make_room(&parser->features, features, context_count) ||
         !make_room(&parser->lists, lists, list_count))
         return fail_memory(error);
@@ -282,6 +221,7 @@ recmap_status plan_compile(recmap_parser *parser, const recmap_feature *features
         RETURN_IF_FAILED(compile_column(parser, &features[i], false, error));
     for (size_t i = 0; i < list_count; i++)
         RETURN_IF_FAILED(compile_column(parser, &lists[i], true, error));
+    RETURN_IF_FAILED(plan_find_images(parser, error));
     RETURN_IF_FAILED(spec_check_names(features, context_count, error));
     RETURN_IF_FAILED(spec_check_names(lists, list_count, error));
     RETURN_IF_FAILED(finish_set(&parser->features, error));
@@ -302,8 +242,7 @@ void plan_deinit(recmap_parser *parser) {
     slot_set_deinit(&parser->lists);
     free(parser->columns);
     free(parser->slices);
-    for (size_t i = 0; i < parser->image_count; i++) image_plan_deinit(&parser->images[i].plan);
-    free(parser->images);
+    plan_images_deinit(parser);
     recmap_parser_release(parser->whole);
     arena_deinit(&parser->memory);
 }

@@ -18,7 +18,8 @@ struct column_plan {
     recmap_feature feature;    /* a copy owned by the plan; `key` is never NULL */
     bool is_list;              /* of a SequenceExample's feature lists */
     size_t values_slot;        /* index into `features`, or into `lists` if is_list is set; SLICED:
-                                  into `slices`; IMAGE: into `images` */
+                                  into `slices`; IMAGE and BOXES: into `outputs` */
+    size_t part;               /* IMAGE: index into `images`; BOXES: into `boxes` */
     const size_t *other_slots; /* one per partition (SIZE_MAX if uniform) or index key */
     uint64_t stride;           /* elements in `shape` */
     const void *pad;           /* one value, for FIXED_LEN_SEQUENCE and SLICED */
@@ -34,10 +35,20 @@ struct slice_plan {
 
 /* How to make pixels of one feature. */
 struct image_feature {
-    struct slot slot;  /* of the pixels of a row */
+    const char *name;  /* of the column */
+    size_t pixels;     /* the output with the pixels of a row */
     size_t bytes_slot; /* of `features`: one view, which is empty if the default applies */
     const void *fill;  /* the pixels of the default, or NULL */
     struct image_plan plan;
+};
+
+/* How to move boxes with the pixels of an image. */
+struct boxes_feature {
+    const char *image_name;
+    size_t image;         /* index into `images` */
+    size_t coordinate[4]; /* slots of `features`: ymin, xmin, ymax, xmax */
+    size_t output;        /* four numbers for each box, or the share of it that is visible */
+    bool is_visible;
 };
 
 /* The slots of one feature map: an Example's or a context's features, or the feature lists. */
@@ -58,8 +69,12 @@ struct recmap_parser {
     struct slot_set lists;     /* of a SequenceExample */
     struct slice_plan *slices; /* SLICED features of both, which no record is parsed for */
     size_t slice_count;
+    struct slot *outputs;      /* values that are computed from others once a record was read */
+    size_t output_count;
     struct image_feature *images; /* IMAGE features */
     size_t image_count;
+    struct boxes_feature *boxes; /* BOXES features */
+    size_t boxes_count;
     recmap_parser *whole; /* the SLICED features as unpadded sequences, to read whole records that
                              are not encoded as usual; NULL if there are none */
     struct column_plan *columns;

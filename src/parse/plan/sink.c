@@ -40,6 +40,18 @@ void sink_deinit(struct sink *sink) {
     buffer_release(&sink->validity);
 }
 
+void *sink_extend(struct sink *sink, const struct slot *slot, size_t row, uint64_t count) {
+    const size_t size = recmap_element_size(slot->element);
+    const uint64_t used = sink->value_count;
+    size_t end;
+    if (__builtin_add_overflow(used, count, &end) || __builtin_mul_overflow(end, size, &end) ||
+        !buffer_reserve(&sink->values, (size_t)used * size, end))
+        return NULL;
+    sink->value_count += count;
+    buffer_int64(&sink->rows)[row + 1] = (int64_t)sink->value_count;
+    return sink->values.data + used * size;
+}
+
 void sink_roll_back(struct sink *sink, const struct slot *slot, size_t row) {
     uint8_t *bits = &sink->validity.data[row >> 3], bit = (uint8_t)(1u << (row & 7));
     if (!(*bits & bit)) {

@@ -54,6 +54,10 @@ static inline void sink_set_null(struct sink *sink, size_t row) {
     sink->null_count++;
 }
 
+/* Reserves room for the `count` values of row `row`, the last one, whose number is not fixed, and
+ * returns it, or NULL if memory runs out. */
+void *sink_extend(struct sink *sink, const struct slot *slot, size_t row, uint64_t count);
+
 /* Removes the values of row `row`, which must be the last one. */
 void sink_roll_back(struct sink *sink, const struct slot *slot, size_t row);
 

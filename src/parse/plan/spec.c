@@ -189,8 +189,24 @@ static recmap_status check_image(const recmap_feature *feature, recmap_error *er
     return RECMAP_OK;
 }
 
+static recmap_status check_boxes(const recmap_feature *feature, recmap_error *error) {
+    const recmap_boxes *boxes = feature->boxes;
+    if (feature->kind != RECMAP_FEATURE_BOXES) {
+        if (!boxes) return RECMAP_OK;
+        return refuse(error, feature, "only BOXES has boxes");
+    }
+    if (!boxes || !boxes->image) return refuse(error, feature, "BOXES needs boxes of an image");
+    if (feature->element != RECMAP_ELEMENT_FLOAT32)
+        return refuse(error, feature, "boxes are float32");
+    if (feature->key) return refuse(error, feature, "boxes have four keys, and no key");
+    for (size_t i = 0; i < 4; i++)
+        if (!boxes->keys[i] || !is_text(boxes->keys[i]))
+            return refuse(error, feature, "a key of the boxes is NULL or not UTF-8");
+    return RECMAP_OK;
+}
+
 static recmap_status check_kind(const recmap_feature *feature, bool is_list, recmap_error *error) {
-    if (feature->kind < RECMAP_FEATURE_FIXED_LEN || feature->kind > RECMAP_FEATURE_IMAGE)
+    if (feature->kind < RECMAP_FEATURE_FIXED_LEN || feature->kind > RECMAP_FEATURE_BOXES)
         return refuse(error, feature, "the kind is unknown");
     if (is_list && feature->kind != RECMAP_FEATURE_VAR_LEN &&
         feature->kind != RECMAP_FEATURE_FIXED_LEN_SEQUENCE &&
@@ -214,6 +230,7 @@ recmap_status spec_check(const recmap_feature *feature, bool is_list, recmap_err
     RETURN_IF_FAILED(check_lengths(feature, error));
     RETURN_IF_FAILED(check_partitions(feature, error));
     RETURN_IF_FAILED(check_image(feature, error));
+    RETURN_IF_FAILED(check_boxes(feature, error));
     return check_indices(feature, error);
 }
 

@@ -1,4 +1,5 @@
 /* Columns of pixels: their shapes, strides and memory. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -82,6 +83,121 @@ static void test_an_unknown_layout_is_refused(void **state) {
     assert_non_null(strstr(batch.error.message, "layout"));
 }
 
+static const float top[] = {0, 0.25f, 0.5f}, left[] = {0, 0.5f, 0.5f}, bottom[] = {1, 0.5f, 0.75f},
+                   right[] = {1, 1, 0.5f};
+
+/* Boxes of image "image", and the share of each that is visible. */
+static recmap_feature boxes_feature(const char *name, const recmap_boxes *boxes) {
+    return (recmap_feature){.name = name,
+                            .kind = RECMAP_FEATURE_BOXES,
+                            .element = RECMAP_ELEMENT_FLOAT32,
+                            .boxes = boxes};
+}
+
+static const recmap_boxes moved = {.image = "image", .keys = {"a", "b", "c", "d"}},
+                          visible = {"image", {"a", "b", "c", "d"}, 1};
+
+static void add_boxes(const char *picture, size_t count) {
+    const struct picture_record record = {{picture}, {top, left, bottom, right}, count};
+    picture_batch_add(&batch, &record, false);
+}
+
+static void expect_floats(const recmap_column *column, const float *values, size_t count) {
+    assert_int_equal(column->value_count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_float_equal(((const float *)column->values)[i], values[i], 1e-6f);
+}
+
+/* turned-6.jpg is 24 pixels high and 16 wide once it is turned by a quarter. The crop has 8 x 8
+ * pixels in the middle. */
+static void test_boxes_move_with_the_pixels(void **state) {
+    (void)state;
+    const recmap_image image = {.version = RECMAP_IMAGE_VERSION,
+                                .height = 8,
+                                .width = 8,
+                                .crop = RECMAP_CROP_CENTER,
+                                .resize = 16,
+                                .flip = 1};
+    const recmap_feature features[] = {image_feature("image", &image),
+                                       boxes_feature("boxes", &moved),
+                                       boxes_feature("boxes/visible", &visible)};
+    static const float expected[] = {0, 0, 1, 1, 0.5f, 0, 1, 0.5f, 0.5f, 0.5f, 0.5f, 1};
+    add_boxes("turned-6.jpg", 3);
+    add_boxes("turned-6.jpg", 0);
+    assert_int_equal(picture_batch_parse(&batch, features, 3, false, RECMAP_PARSE_RAISE),
+                     RECMAP_OK);
+    const recmap_column *a = recmap_columns_get(batch.columns, 1);
+    const recmap_column *b = recmap_columns_get(batch.columns, 2);
+    assert_int_equal(a->kind, RECMAP_FEATURE_BOXES);
+    assert_memory_equal(a->shape, ((uint64_t[]){3, 4}), 2 * sizeof(uint64_t));
+    assert_memory_equal(a->offsets[0], ((int64_t[]){0, 3, 3}), 3 * sizeof(int64_t));
+    assert_memory_equal(b->offsets[0], ((int64_t[]){0, 3, 3}), 3 * sizeof(int64_t));
+    expect_floats(a, expected, 12);
+    expect_floats(b, (float[]){64 / 384.f, 1 / 3.f, 0}, 3);
+}
+
+static void expect_refused(const char *text) {
+    const recmap_image image = {.version = RECMAP_IMAGE_VERSION, .height = 8, .width = 8};
+    const recmap_feature features[] = {image_feature("image", &image),
+                                       boxes_feature("boxes", &moved)};
+    assert_int_equal(picture_batch_parse(&batch, features, 2, false, RECMAP_PARSE_RAISE),
+                     RECMAP_FEATURE);
+    if (!strstr(batch.error.message, text)) fail_msg("%s", batch.error.message);
+    /* A bad row leaves the others as they are. */
+    assert_int_equal(picture_batch_parse(&batch, features, 2, false, RECMAP_PARSE_COLLECT),
+                     RECMAP_OK);
+    const recmap_column *boxes = recmap_columns_get(batch.columns, 1);
+    assert_memory_equal(boxes->offsets[0], ((int64_t[]){0, 1, 1, 2}), 4 * sizeof(int64_t));
+    assert_int_equal(boxes->null_count, 1);
+    expect_floats(boxes, (float[]){0, 0, 1, 1, 0, 0, 1, 1}, 8);
+}
+
+static void test_boxes_of_different_counts_are_refused(void **state) {
+    (void)state;
+    add_boxes("rgb.png", 1);
+    picture_batch_add(&batch, &(struct picture_record){{"rgb.png"}, {top, left, bottom}, 2}, false);
+    add_boxes("rgb.png", 1);
+    expect_refused("feature 'd' has 0 values, but 'a' has 2");
+}
+
+static void test_boxes_in_pixels_are_refused(void **state) {
+    (void)state;
+    static const float pixels[] = {0.5f, 187}, none[] = {0, NAN};
+    add_boxes("rgb.png", 1);
+    picture_batch_add(&batch, &(struct picture_record){{"rgb.png"}, {top, left, bottom, pixels}, 2},
+                      false);
+    add_boxes("rgb.png", 1);
+    expect_refused("feature 'd': box 1 is at 187");
+    picture_batch_deinit(&batch);
+    add_boxes("rgb.png", 1);
+    picture_batch_add(&batch, &(struct picture_record){{"rgb.png"}, {top, none, bottom, right}, 2},
+                      false);
+    add_boxes("rgb.png", 1);
+    expect_refused("feature 'b': box 1 is at nan");
+}
+
+static void test_impossible_boxes_are_refused(void **state) {
+    (void)state;
+    const recmap_image image = {.version = RECMAP_IMAGE_VERSION, .height = 8, .width = 8};
+    const recmap_boxes elsewhere = {.image = "picture", .keys = {"a", "b", "c", "d"}};
+    const recmap_boxes keyless = {.image = "image", .keys = {"a", "b", "c"}};
+    recmap_feature features[] = {image_feature("image", &image), boxes_feature("boxes", NULL)};
+    const recmap_boxes *const wrong[] = {NULL, &elsewhere, &keyless};
+    for (size_t i = 0; i < 3; i++) {
+        features[1].boxes = wrong[i];
+        assert_int_equal(picture_batch_parse(&batch, features, 2, false, RECMAP_PARSE_RAISE),
+                         RECMAP_INVALID);
+        assert_non_null(strstr(batch.error.message, "boxes"));
+    }
+    features[1].boxes = &moved;
+    features[1].element = RECMAP_ELEMENT_FLOAT64;
+    assert_int_equal(picture_batch_parse(&batch, features, 2, false, RECMAP_PARSE_RAISE),
+                     RECMAP_INVALID);
+    features[0].boxes = &moved;
+    assert_int_equal(picture_batch_parse(&batch, features, 1, false, RECMAP_PARSE_RAISE),
+                     RECMAP_INVALID);
+}
+
 #define TEST(name) cmocka_unit_test_teardown(name, end)
 
 int main(void) {
@@ -89,6 +205,10 @@ int main(void) {
         TEST(test_channels_first_shows_the_same_memory),
         TEST(test_tensors_have_the_strides_of_channels_first),
         TEST(test_an_unknown_layout_is_refused),
+        TEST(test_boxes_move_with_the_pixels),
+        TEST(test_boxes_of_different_counts_are_refused),
+        TEST(test_boxes_in_pixels_are_refused),
+        TEST(test_impossible_boxes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

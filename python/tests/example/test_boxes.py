@@ -1,0 +1,221 @@
+"""Boxes, compared with a model of torchvision v2's rules: crop, resize, flip, clamp, in pixels."""
+
+import importlib.machinery
+import importlib.util
+import sys
+import types
+
+import numpy as np
+import pytest
+import recmap
+from conftest import ROOT
+
+PICTURES = ROOT / "tests" / "images"
+NAMES = [*(f"turned-{i}.jpg" for i in range(1, 9)), "plain-420.jpg", "rgb.png", "lossy.webp"]
+KEYS = ("bbox/ymin", "bbox/xmin", "bbox/ymax", "bbox/xmax")
+
+pytestmark = pytest.mark.skipif(not PICTURES.exists(), reason="the pictures are not here")
+
+
+@pytest.fixture(scope="module")
+def draws():
+    """The draws as the script of the test vectors has them, which shares no code with recmap."""
+    pytest.importorskip("xxhash")
+    path = ROOT / "docs" / "formats" / "vectors" / "images-make-vectors"
+    loader = importlib.machinery.SourceFileLoader("images_make_vectors", str(path))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "dont_write_bytecode", True)
+        patch.setitem(sys.modules, "PIL", types.SimpleNamespace(Image=None))  # it decodes nothing
+        loader.exec_module(module)
+    return module
+
+
+def boxes_of(number):
+    """The boxes of a record: any number of them, some over the edge."""
+    rng = np.random.default_rng(number)
+    corners = np.sort(rng.uniform(-0.1, 1.1, (number % 5, 2, 2)), axis=1)
+    return np.float32(corners.reshape(-1, 4))
+
+
+@pytest.fixture
+def photos(tmp_path):
+    with recmap.Writer(tmp_path / "x.tfrecord", index=tmp_path / "x.rmx") as writer:
+        for number in range(44):
+            boxes = boxes_of(number)
+            features = {key: boxes[:, i] for i, key in enumerate(KEYS)}
+            picture = (PICTURES / NAMES[number % len(NAMES)]).read_bytes()
+            writer.write({"image": picture, "labels": np.arange(len(boxes)), **features})
+    return recmap.open(tmp_path / "x.rmx")
+
+
+def flipped(boxes, width):
+    return boxes[:, [0, 3, 2, 1]] * [1, -1, 1, -1] + [0, width, 0, width]
+
+
+def upside_down(boxes, height):
+    return boxes[:, [2, 1, 0, 3]] * [-1, 1, -1, 1] + [height, 0, height, 0]
+
+
+def upright(boxes, height, width, orientation):
+    """Boxes in pixels, of a picture of this size once it is upright."""
+    boxes = boxes * ([width, height] * 2 if orientation > 4 else [height, width] * 2)
+    if orientation > 4:
+        boxes = boxes[:, [1, 0, 3, 2]]
+    if orientation in (2, 3, 6, 7):
+        boxes = flipped(boxes, width)
+    if orientation in (3, 4, 7, 8):
+        boxes = upside_down(boxes, height)
+    return boxes
+
+
+def areas(boxes):
+    return (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
+
+
+def rectangle_of(draws, image, state, height, width):
+    """(top, left, height, width), scaled to the size of the image."""
+    size = np.array(image.size)
+    if image.crop is None:
+        return 0, 0, height, width
+    if isinstance(image.crop, recmap.RandomResizedCrop):
+        x, y, w, h = draws.random_resized(state, width, height, image.crop.scale, image.crop.ratio)
+        return y, x, h, w
+    padding = image.crop.padding
+    left, top = (
+        draws.below(draws.word(state, i), side + 2 * padding - out + 1) - padding
+        for i, side, out in ((1, width, size[1]), (2, height, size[0]))
+    )
+    return top, left, *size
+
+
+def expected(draws, image, number, seed):
+    info = recmap.image_info((PICTURES / NAMES[number % len(NAMES)]).read_bytes())
+    orientation = info.orientation if image.exif else 1
+    height, width = info.height, info.width
+    if not image.exif and info.orientation > 4:
+        height, width = width, height
+    state = draws.draw_state(seed, 2, number, None, "")
+    top, left, h, w = rectangle_of(draws, image, state, height, width)
+    out_height, out_width = image.size
+    boxes = upright(boxes_of(number).astype(float), height, width, orientation)
+    boxes = (boxes - [top, left] * 2) * [out_height / h, out_width / w] * 2
+    return boxes, out_height, out_width, draws.unit(draws.word(state, 0)) < image.flip
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        recmap.Image((24, 20)),
+        recmap.Image((24, 20), flip=0.5, exif=False),
+        recmap.Image((12, 20), crop=recmap.RandomResizedCrop(), flip=0.5),
+        recmap.Image((12, 14), crop=recmap.RandomCrop(padding=4), flip=0.5),
+    ],
+    ids=["whole", "as stored", "resized crop", "crop"],
+)
+def test_boxes_are_torchvisions(photos, draws, image):
+    features = {"image": image, "boxes": recmap.Boxes("image", keys=KEYS)}
+    batch = photos.parse(range(44), features, seed=11, epoch=2)
+    assert list(batch) == ["image", "boxes", "boxes/visible"]
+    seen = 0
+    for number in range(44):
+        boxes, height, width, is_flipped = expected(draws, image, number, 11)
+        boxes = flipped(boxes, width) if is_flipped else boxes
+        clamped = boxes.clip(0, [height, width] * 2)
+        assert batch["boxes"][number].shape == (number % 5, 4)
+        assert np.allclose(batch["boxes"][number], clamped / ([height, width] * 2), atol=1e-6)
+        visible = areas(clamped) / areas(boxes)
+        assert np.allclose(batch["boxes/visible"][number], visible, atol=1e-5)
+        seen += ((visible > 0) & (visible < 1)).sum()
+    assert seen > 20
+
+
+def test_boxes_frame_the_same_pixels(tmp_path):
+    """The centre crop of a picture with one white rectangle, which the box surrounds."""
+    pixels = np.zeros((40, 60, 3), np.uint8)
+    pixels[12:20, 30:40] = 255
+    with recmap.Writer(tmp_path / "x.tfrecord", index=tmp_path / "x.rmx") as writer:
+        edges = dict(zip(KEYS, np.float32([[12 / 40], [0.5], [0.5], [40 / 60]]), strict=True))
+        writer.write({"image": png(pixels), **edges})
+    image = recmap.Image((30, 30), crop=recmap.CenterCrop(resize=40), flip=1.0)
+    features = {"image": image, "boxes": recmap.Boxes("image", keys=KEYS)}
+    batch = recmap.open(tmp_path / "x.rmx").parse([0], features)
+    y0, x0, y1, x1 = np.rint(batch["boxes"][0][0] * 30).astype(int)
+    assert (batch["image"][0][y0:y1, x0:x1] == 255).all() and (y1 - y0, x1 - x0) == (8, 10)
+    assert batch["image"][0].sum() == 8 * 10 * 3 * 255
+    assert batch["boxes/visible"][0] == [1]
+
+
+def png(pixels):
+    import struct
+    import zlib
+
+    def chunk(kind, data):
+        check = struct.pack(">I", zlib.crc32(kind + data))
+        return struct.pack(">I", len(data)) + kind + data + check
+
+    header = struct.pack(">IIBBBBB", pixels.shape[1], pixels.shape[0], 8, 2, 0, 0, 0)
+    rows = zlib.compress(b"".join(b"\0" + row.tobytes() for row in pixels))
+    return (
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+    )
+
+
+SPEC = {
+    "image": recmap.Image((12, 20), crop=recmap.RandomResizedCrop(), flip=0.5),
+    "boxes": recmap.Boxes("image", keys=KEYS),
+    "labels": recmap.VarLen("int64"),
+}
+
+
+def test_loaders_and_threads_give_the_same_boxes(photos):
+    whole = photos.parse(range(44), SPEC, seed=3, epoch=0)
+    for threads in (1, 3):
+        loader = recmap.Loader(photos, 7, features=SPEC, seed=3, threads=threads)
+        for batch in loader:
+            for row, number in enumerate(batch.numbers):
+                for name in ("boxes", "boxes/visible"):
+                    assert (batch[name][row] == whole[name][int(number)]).all()
+                assert len(batch["boxes"][row]) == len(batch["labels"][row])
+    parted = photos.parse(range(44), SPEC, seed=3, epoch=0, threads=2)
+    assert (parted["boxes"].values == whole["boxes"].values).all()
+    assert (parted["boxes"].offsets == whole["boxes"].offsets).all()
+
+
+def test_a_feature_that_no_record_has_is_reported(photos):
+    wrong = {**SPEC, "boxes": recmap.Boxes("image", keys=("ymin", *KEYS[1:]))}
+    with pytest.raises(recmap.FeatureError, match="'bbox/xmin' has 1 value, but 'ymin' has 0"):
+        photos.parse([1], wrong, seed=1, epoch=0)
+    none = {**SPEC, "boxes": recmap.Boxes("image", keys=("a", "b", "c", "d"))}
+    with pytest.raises(recmap.FeatureError, match="no record of the batch has the feature 'a'"):
+        photos.parse([0, 1], none, seed=1, epoch=0)
+    batch = photos.parse([0, 1], none, seed=1, epoch=0, missing="ignore")
+    assert len(batch["boxes"].values) == 0 and not batch.is_valid("boxes").any()
+
+
+def test_wrong_boxes_are_refused(photos):
+    with pytest.raises(recmap.InvalidError, match="'boxes' has boxes in 'photo', which is not an"):
+        photos.parse([0], {**SPEC, "boxes": recmap.Boxes("photo", keys=KEYS)}, seed=1, epoch=0)
+    for keys in ("abcd", KEYS[:3], (1, 2, 3, 4), None):
+        with pytest.raises(ValueError, match="names of four features"):
+            recmap.Boxes("image", keys=keys)
+    assert repr(SPEC["boxes"]).startswith("Boxes('image', keys=('bbox/ymin'")
+
+
+def test_boxes_in_frameworks(photos):
+    batch = photos.parse(range(10), SPEC, seed=1, epoch=0)
+    pa = pytest.importorskip("pyarrow")
+    assert pa.record_batch(batch)["boxes"].to_pylist() == [row.tolist() for row in batch["boxes"]]
+    torch = pytest.importorskip("torch")
+    tensors = recmap.torch.tensors(batch)
+    assert torch.equal(tensors["boxes"].row(4), torch.from_numpy(batch["boxes"][4]))
+    assert tensors["boxes/visible"].values.shape == (len(batch["labels"].values),)
+
+
+def test_boxes_in_tensorflow(photos):
+    tf = pytest.importorskip("tensorflow")
+    loader = recmap.Loader(photos, 10, features=SPEC, seed=1)
+    made = next(iter(recmap.tensorflow.dataset(loader)))
+    batch = photos.parse(range(10), SPEC, seed=1, epoch=0)
+    assert (made["boxes"][4].numpy() == batch["boxes"][4]).all()
+    assert isinstance(made["boxes/visible"], tf.RaggedTensor)

@@ -1,0 +1,99 @@
+#include "parse/columns/boxes_column.h"
+
+#include <inttypes.h>
+
+#include "base/core/plural.h"
+
+/* A coordinate is a share of the picture, 0 to 1. Boxes may reach over its edge, but not as far as
+ * this: then they are in pixels, and would all lie outside without a word. */
+enum { COORDINATE_MIN = -1, COORDINATE_MAX = 2 };
+
+/* The coordinates of a row: ymin, xmin, ymax and xmax of each box. */
+struct coordinates {
+    const float *values[4];
+    uint64_t count;
+    bool is_null; /* the record has none of the features */
+};
+
+static const struct sink *sink_of(const struct batch_memory *memory,
+                                  const struct boxes_feature *boxes, size_t edge) {
+    return &memory->sinks[boxes->coordinate[edge]];
+}
+
+static bool is_null(const struct sink *sink, size_t row) {
+    return !(sink->validity.data[row >> 3] >> (row & 7) & 1);
+}
+
+static bool find_coordinates(struct coordinates *found, const struct batch_memory *memory,
+                             const struct boxes_feature *boxes, size_t row,
+                             struct read_fault *fault) {
+    const char *first_key = memory->parser->features.slots[boxes->coordinate[0]].name;
+    found->is_null = true;
+    for (size_t i = 0; i < 4; i++) {
+        const struct sink *sink = sink_of(memory, boxes, i);
+        const int64_t *rows = buffer_int64(&sink->rows);
+        const uint64_t count = (uint64_t)(rows[row + 1] - rows[row]);
+        found->values[i] = (const float *)(const void *)sink->values.data + rows[row];
+        found->is_null &= is_null(sink, row);
+        if (i == 0) found->count = count;
+        if (count == found->count) continue;
+        fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
+                  "feature '%.200s' has %" PRIu64 " value%s, but '%.200s' has %" PRIu64
+                  ": each box has one of both",
+                  memory->parser->features.slots[boxes->coordinate[i]].name, count, plural(count),
+                  first_key, found->count);
+        return fault_blame(fault, boxes->coordinate[i]);
+    }
+    return true;
+}
+
+static bool check_coordinates(const struct coordinates *found, const struct batch_memory *memory,
+                              const struct boxes_feature *boxes, struct read_fault *fault) {
+    for (size_t edge = 0; edge < 4; edge++)
+        for (uint64_t i = 0; i < found->count; i++) {
+            const float value = found->values[edge][i];
+            if (value >= COORDINATE_MIN && value <= COORDINATE_MAX) continue;
+            fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
+                      "feature '%.200s': box %" PRIu64 " is at %g, but coordinates are shares of "
+                      "the picture, 0 to 1",
+                      memory->parser->features.slots[boxes->coordinate[edge]].name, i,
+                      (double)value);
+            fault_advise(fault, "if they are pixels, divide them by the picture's height and width "
+                                "when the records are written");
+            return fault_blame(fault, boxes->coordinate[edge]);
+        }
+    return true;
+}
+
+static bool move_boxes(recmap_columns *columns, const struct boxes_feature *boxes, size_t row,
+                       struct read_fault *fault) {
+    struct batch_memory *memory = columns->batch;
+    struct sink *output = batch_memory_output(memory, boxes->output);
+    const struct slot *slot = &memory->parser->outputs[boxes->output];
+    struct coordinates found;
+    if (!find_coordinates(&found, memory, boxes, row, fault) ||
+        !check_coordinates(&found, memory, boxes, fault))
+        return false;
+    float *values = sink_extend(output, slot, row, found.count * slot->multiple);
+    if (!values) return fault_memory(fault);
+    for (uint64_t i = 0; i < found.count; i++, values += slot->multiple) {
+        float box[4], moved[4];
+        for (size_t edge = 0; edge < 4; edge++) box[edge] = found.values[edge][i];
+        const float visible = placement_move_box(moved, &columns->image_scratch.placement, box);
+        if (boxes->is_visible) *values = visible;
+        else
+            for (size_t edge = 0; edge < 4; edge++) values[edge] = moved[edge];
+    }
+    if (found.is_null) sink_set_null(output, row);
+    return true;
+}
+
+bool boxes_columns_read(recmap_columns *columns, size_t image_index, size_t row,
+                        struct read_fault *fault) {
+    const recmap_parser *parser = columns->batch->parser;
+    for (size_t i = 0; i < parser->boxes_count; i++)
+        if (parser->boxes[i].image == image_index &&
+            !move_boxes(columns, &parser->boxes[i], row, fault))
+            return false;
+    return true;
+}

@@ -1,0 +1,160 @@
+#include "parse/plan/plan_image.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core/error.h"
+
+bool plan_reserve_images(recmap_parser *parser, size_t count) {
+    parser->images = calloc(count + 1, sizeof *parser->images);
+    parser->boxes = calloc(count + 1, sizeof *parser->boxes);
+    parser->outputs = calloc(count + 1, sizeof *parser->outputs);
+    return parser->images && parser->boxes && parser->outputs;
+}
+
+void plan_images_deinit(recmap_parser *parser) {
+    for (size_t i = 0; i < parser->image_count; i++) image_plan_deinit(&parser->images[i].plan);
+    free(parser->images);
+    free(parser->boxes);
+    free(parser->outputs);
+}
+
+static size_t add_output(recmap_parser *parser, const struct slot *slot) {
+    parser->outputs[parser->output_count] = *slot;
+    return parser->output_count++;
+}
+
+/* The shape of a row, in the feature's own dimensions. */
+static bool set_image_shape(struct column_plan *column, recmap_parser *parser,
+                            const struct image_plan *plan) {
+    const uint64_t shape[] = {plan->image.height, plan->image.width, plan->channels};
+    column->feature.shape = arena_copy(&parser->memory, shape, sizeof shape);
+    column->feature.dimension_count = 3;
+    column->stride = shape[0] * shape[1] * shape[2];
+    return column->feature.shape;
+}
+
+/* The pixels of a default are made once. */
+static bool make_image_fill(struct image_feature *image, recmap_parser *parser,
+                            const recmap_feature *feature) {
+    uint8_t colour[4];
+    if (!feature->default_count) return true;
+    for (unsigned c = 0; c < image->plan.channels; c++) {
+        size_t i = feature->default_count == 1 ? 0 : c;
+        colour[c] = (uint8_t)feature->defaults[i].as.int64;
+    }
+    size_t count = (size_t)image->plan.image.height * image->plan.image.width;
+    void *pixels = arena_allocate(&parser->memory, count * image->plan.pixel_size);
+    if (pixels) image_plan_fill(pixels, &image->plan, colour, count);
+    image->fill = pixels;
+    return pixels;
+}
+
+/* The slot of the bytes finds the feature in a record as a FIXED_LEN feature's would, and the image
+ * says what becomes of them. */
+static recmap_status add_image_bytes(struct image_feature *image, recmap_parser *parser,
+                                     const recmap_feature *feature, recmap_error *error) {
+    static const uint8_t nothing[1];
+    const recmap_bytes empty = {nothing, 0};
+    struct slot bytes = {.kind = feature->kind,
+                         .name = feature->key,
+                         .name_size = strlen(feature->key),
+                         .list = RECMAP_TYPE_BYTES,
+                         .element = RECMAP_ELEMENT_BYTES,
+                         .count = 1,
+                         .multiple = 1,
+                         .shape = "[]"};
+    if (feature->default_count) bytes.fill = arena_copy(&parser->memory, &empty, sizeof empty);
+    if (feature->default_count && !bytes.fill) return fail_memory(error);
+    image->bytes_slot = slot_set_add(&parser->features, &bytes);
+    return RECMAP_OK;
+}
+
+static recmap_status init_image(struct image_feature *image, const recmap_feature *feature,
+                                recmap_error *error) {
+    recmap_image own = *feature->image;
+    own.element = feature->element;
+    recmap_status status = image_plan_init(&image->plan, &own, error);
+    if (status != RECMAP_INVALID || !error) return status;
+    recmap_error cause = *error;
+    return fail(error, status, "feature '%s': %s", feature->name, cause.message);
+}
+
+recmap_status plan_add_image(struct column_plan *column, recmap_parser *parser,
+                             recmap_error *error) {
+    recmap_feature *feature = &column->feature;
+    column->part = parser->image_count++;
+    struct image_feature *image = &parser->images[column->part];
+    image->name = feature->name;
+    RETURN_IF_FAILED(init_image(image, feature, error));
+    if (!set_image_shape(column, parser, &image->plan) || !make_image_fill(image, parser, feature))
+        return fail_memory(error);
+    RETURN_IF_FAILED(add_image_bytes(image, parser, feature, error));
+    const struct slot pixels = {.kind = feature->kind,
+                                .name = feature->key,
+                                .name_size = strlen(feature->key),
+                                .element = feature->element,
+                                .count = column->stride,
+                                .multiple = 1,
+                                .is_exact = true};
+    image->pixels = column->values_slot = add_output(parser, &pixels);
+    feature->image = NULL; /* the plan has a copy of what it needs */
+    return RECMAP_OK;
+}
+
+static bool set_boxes_shape(struct column_plan *column, recmap_parser *parser, bool is_visible) {
+    static const uint64_t four[] = {4};
+    column->feature.shape = arena_copy(&parser->memory, four, sizeof four);
+    column->feature.dimension_count = is_visible ? 0 : 1;
+    column->stride = is_visible ? 1 : 4;
+    return column->feature.shape;
+}
+
+recmap_status plan_add_boxes(struct column_plan *column, recmap_parser *parser,
+                             recmap_error *error) {
+    recmap_feature *feature = &column->feature;
+    column->part = parser->boxes_count++;
+    struct boxes_feature *boxes = &parser->boxes[column->part];
+    boxes->is_visible = feature->boxes->is_visible;
+    boxes->image_name = arena_copy_text(&parser->memory, feature->boxes->image);
+    if (!boxes->image_name || !set_boxes_shape(column, parser, boxes->is_visible))
+        return fail_memory(error);
+    for (size_t i = 0; i < 4; i++) {
+        const char *key = arena_copy_text(&parser->memory, feature->boxes->keys[i]);
+        if (!key) return fail_memory(error);
+        const struct slot coordinates = {.kind = RECMAP_FEATURE_VAR_LEN,
+                                         .name = key,
+                                         .name_size = strlen(key),
+                                         .list = RECMAP_TYPE_FLOAT,
+                                         .element = RECMAP_ELEMENT_FLOAT32,
+                                         .multiple = 1,
+                                         .shape = "[]"};
+        boxes->coordinate[i] = slot_set_add(&parser->features, &coordinates);
+    }
+    const struct slot output = {.kind = feature->kind,
+                                .name = feature->name,
+                                .name_size = strlen(feature->name),
+                                .element = RECMAP_ELEMENT_FLOAT32,
+                                .multiple = column->stride};
+    boxes->output = column->values_slot = add_output(parser, &output);
+    feature->boxes = NULL; /* as for images */
+    return RECMAP_OK;
+}
+
+static recmap_status find_image(struct boxes_feature *boxes, const recmap_parser *parser,
+                                recmap_error *error) {
+    for (size_t i = 0; i < parser->image_count; i++) {
+        boxes->image = i;
+        if (strcmp(parser->images[i].name, boxes->image_name) == 0) return RECMAP_OK;
+    }
+    fail(error, RECMAP_INVALID, "feature '%.200s' has boxes in '%.200s', which is not an image",
+         parser->outputs[boxes->output].name, boxes->image_name);
+    fail_advise(error, "name a column of pixels among the features");
+    return RECMAP_INVALID;
+}
+
+recmap_status plan_find_images(recmap_parser *parser, recmap_error *error) {
+    for (size_t i = 0; i < parser->boxes_count; i++)
+        RETURN_IF_FAILED(find_image(&parser->boxes[i], parser, error));
+    return RECMAP_OK;
+}
