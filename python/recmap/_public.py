@@ -19,6 +19,7 @@ from ._base.errors import StorageError as StorageError
 from ._base.errors import UnsupportedError as UnsupportedError
 from ._columns import BytesColumn as BytesColumn
 from ._columns import ColumnBatch as ColumnBatch
+from ._columns import ImageColumn as ImageColumn
 from ._columns import RaggedColumn as RaggedColumn
 from ._columns import RowBatch as RowBatch
 from ._columns import SparseColumn as SparseColumn

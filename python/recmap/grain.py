@@ -73,7 +73,7 @@ def _spec_of(
     dtype = np.dtype(object if element == "bytes" else _numpy_name(element))
     if isinstance(feature, FixedLen):
         return Spec((*rows, *shape_of(feature.shape)), dtype)
-    if isinstance(feature, Image):
+    if isinstance(feature, Image) and (feature.size is not None or not is_batch):
         return Spec((*rows, *feature._row_shape()), dtype)
     if isinstance(feature, Sliced) and width:
         return Spec((*rows, width, *shape_of(feature.shape)), dtype)

@@ -364,6 +364,11 @@ def _form(given: Any, rows: int | None) -> _Form:
     if isinstance(feature, FixedLen):
         return _dense((rows, *shape_of(feature.shape)), dtype)
     if isinstance(feature, Image):
+        if feature.size is None:
+            raise TypeError(
+                "an image without a size has rows of different shapes, which TensorFlow has no "
+                "tensors for: give it a size"
+            )
         return _dense((rows, *feature._row_shape()), dtype)
     if isinstance(feature, Sparse):
         return _sparse((rows, *shape_of(feature.size)), dtype)

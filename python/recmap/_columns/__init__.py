@@ -6,6 +6,7 @@ nothing is copied. A column is created when it is first used, and keeps its batc
 
 from .batch import Column, ColumnBatch, columns_of, name_of_lengths, sequence_columns_of
 from .bytes import BytesColumn
+from .images import ImageColumn
 from .ragged import RaggedColumn
 from .row_batch import Positions, RowBatch, RowForm, rows_of_batch, sequence_rows_of_batch
 from .sparse import SparseColumn
@@ -14,6 +15,7 @@ __all__ = [
     "BytesColumn",
     "Column",
     "ColumnBatch",
+    "ImageColumn",
     "Positions",
     "RaggedColumn",
     "RowBatch",

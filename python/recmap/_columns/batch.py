@@ -14,6 +14,7 @@ from .._base.numbers import Int64s, UInt64s
 from .._base.plural import counted
 from .._display.text import class_name, joined, printable
 from .bytes import BytesColumn, CopiedBytes
+from .images import ImageColumn
 from .ragged import RaggedColumn
 from .record_batch import RecordBatch
 from .sparse import SparseColumn
@@ -28,7 +29,7 @@ __all__ = [
     "sequence_columns_of",
 ]
 
-Column: TypeAlias = "npt.NDArray[Any] | BytesColumn | RaggedColumn | SparseColumn"
+Column: TypeAlias = "npt.NDArray[Any] | BytesColumn | RaggedColumn | SparseColumn | ImageColumn"
 _SHOWN_COLUMNS = 20  # in a repr
 _FIXED_LEN, _SPARSE, _SLICED, _IMAGE = 1, 5, 6, 7  # values of recmap_feature_kind
 
@@ -48,6 +49,7 @@ class _Description(NamedTuple):
     indices: Any
     dense_shape: tuple[int, ...]
     validity: Any
+    picture_shapes: Any  # [rows, 3] of images without a size
 
 
 class ColumnBatch:
@@ -206,6 +208,8 @@ class ColumnBatch:
             kind = f"sparse {kind}"
         elif isinstance(column, RaggedColumn):
             kind = f"ragged {kind}"
+        elif isinstance(column, ImageColumn):
+            kind = f"pictures of {kind}"
         elif len(column.shape) > 1:
             kind += f" {list(column.shape[1:])}"
         return f"{printable(name)} ({kind})"
@@ -223,6 +227,10 @@ def _array(buffer: Any, element: str = "") -> npt.NDArray[Any]:
 
 
 def _column(batch: RecordBatch, index: int, description: _Description) -> Column:
+    if description.picture_shapes is not None:
+        values = _array(description.values, description.element)
+        shapes = np.asarray(description.picture_shapes)
+        return ImageColumn(values, np.asarray(description.offsets[0]), shapes)
     if description.kind in (_FIXED_LEN, _SLICED, _IMAGE) and description.element != "bytes":
         return _array(description.values, description.element)
     source = batch, index

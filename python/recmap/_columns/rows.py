@@ -9,6 +9,7 @@ import numpy as np
 
 from .batch import ColumnBatch
 from .bytes import BytesColumn
+from .images import ImageColumn
 from .ragged import RaggedColumn
 from .sparse import SparseColumn
 
@@ -58,4 +59,6 @@ def plain(column: Any) -> Any:
     if isinstance(column, SparseColumn):
         values = plain(column.values)
         return SparseColumn(values, column.indices, column.dense_shape, column.offsets, None)
+    if isinstance(column, ImageColumn):
+        return column
     return np.asarray(column)

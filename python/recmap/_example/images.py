@@ -93,8 +93,8 @@ class Image(CallRepr):
     threads or ranks, nor a resume changes them.
 
     Args:
-        size: (height, width), or one number for both. None, for `decode_image` only: the size of
-            the picture.
+        size: (height, width), or one number for both. None: each picture keeps its size, and the
+            column is an `ImageColumn` of arrays [height, width, channels].
         mode: "RGB", "L" for one channel of luma, or "RGBA".
         crop: a `RandomResizedCrop`, `CenterCrop` or `RandomCrop`. None: the whole picture is scaled
             to the size.
@@ -115,7 +115,7 @@ class Image(CallRepr):
             None: such a record is an error.
     """
 
-    size: int | tuple[int, int] | None
+    size: int | tuple[int, int] | None = None
     mode: Mode = "RGB"
     crop: Crop | None = None
     flip: float = 0.0

@@ -13,6 +13,7 @@ from torch.utils import dlpack
 from .._columns import (
     BytesColumn,
     ColumnBatch,
+    ImageColumn,
     RaggedColumn,
     RowBatch,
     SparseColumn,
@@ -225,6 +226,14 @@ class _Source(NamedTuple):
         return made if self.adopt is None else self.adopt(made)
 
 
+def _pictures(values: torch.Tensor, column: ImageColumn) -> list[torch.Tensor]:
+    ends, shapes = column.offsets.tolist(), column.shapes.tolist()
+    return [
+        values[first:end].view(shape)
+        for first, end, shape in zip(ends[:-1], ends[1:], shapes, strict=True)
+    ]
+
+
 def _tensor(source: _Source, name: str, column: Any, level: int = 0) -> Any:
     if isinstance(column, RaggedColumn):
         values = _tensor(source, name, column.values, level + 1)
@@ -236,6 +245,8 @@ def _tensor(source: _Source, name: str, column: Any, level: int = 0) -> Any:
             )
         places, values = source.tensor(name, "indices").t(), source.tensor(name)
         return torch.sparse_coo_tensor(places, values, column.dense_shape, check_invariants=False)
+    if isinstance(column, ImageColumn):
+        return _pictures(source.tensor(name), column)
     if isinstance(column, BytesColumn):
         if column.copied is None or len(column.shape) > 1 or level:
             return column.tolist()

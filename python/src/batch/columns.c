@@ -262,9 +262,10 @@ static PyObject *validity_of(PyObject *owner, const recmap_column *column) {
 }
 
 /* (name, kind, element, rows, shape, values, bytes offsets, offsets, lengths, indices, dense shape,
- *  validity) */
+ *  validity, picture shapes) */
 static PyObject *describe(PyObject *owner, const recmap_column *column) {
     uint64_t indices[2] = {column->value_count, column->dense_dimension_count};
+    uint64_t shapes[2] = {column->row_count, 3};
     PyObject *parts[] = {
         numbers_of(column->shape, column->dimension_count),
         values_of(owner, column),
@@ -275,16 +276,19 @@ static PyObject *describe(PyObject *owner, const recmap_column *column) {
                         : Py_BuildValue(""),
         numbers_of(column->dense_shape, column->dense_dimension_count),
         validity_of(owner, column),
+        column->picture_shapes
+            ? buffer_create(owner, column->picture_shapes, RECMAP_ELEMENT_INT64, shapes, 2)
+            : Py_BuildValue(""),
     };
     enum { PARTS = sizeof parts / sizeof *parts };
     PyObject *row = NULL;
     int is_whole = 1;
     for (size_t i = 0; i < PARTS; i++) is_whole &= parts[i] != NULL;
     if (is_whole)
-        row = Py_BuildValue("(sisKOOOOOOOO)", column->name, (int)column->kind,
+        row = Py_BuildValue("(sisKOOOOOOOOO)", column->name, (int)column->kind,
                             recmap_element_name(column->element),
                             (unsigned long long)column->row_count, parts[0], parts[1], parts[2],
-                            parts[3], parts[4], parts[5], parts[6], parts[7]);
+                            parts[3], parts[4], parts[5], parts[6], parts[7], parts[8]);
     for (size_t i = 0; i < PARTS; i++) Py_XDECREF(parts[i]);
     return row;
 }

@@ -31,11 +31,22 @@ static bool move_channels_first(const struct assembly *a) {
     return true;
 }
 
+/* The pixels of all rows one after the other, and the shape of each row. */
+static bool assemble_shapes(const struct assembly *a, const struct image_feature *image) {
+    const int64_t *offsets = buffer_int64(&a->sink->rows);
+    a->column->picture_shapes =
+        buffer_int64(&batch_memory_output(a->memory, image->shapes)->values);
+    return assembly_set_offsets(a, &offsets, 1) &&
+           assembly_set_shape(a, a->sink->value_count, NULL, 0) &&
+           assembly_set_values(a, a->sink->values.data, a->sink->value_count);
+}
+
 bool assemble_image(const struct assembly *a) {
     const recmap_feature *feature = &a->plan->feature;
-    const struct image_plan *image = &a->memory->parser->images[a->plan->part].plan;
+    const struct image_feature *image = &a->memory->parser->images[a->plan->part];
     const uint64_t rows = a->memory->row_count;
+    if (image->shapes != SIZE_MAX) return assemble_shapes(a, image);
     if (!assembly_set_shape(a, rows, feature->shape, feature->dimension_count)) return false;
-    if (image->image.layout == RECMAP_IMAGE_CHW && !move_channels_first(a)) return false;
+    if (image->plan.image.layout == RECMAP_IMAGE_CHW && !move_channels_first(a)) return false;
     return assembly_set_values(a, a->sink->values.data, rows * a->plan->stride);
 }

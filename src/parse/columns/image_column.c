@@ -31,8 +31,28 @@ static size_t pixels_size(const struct batch_memory *memory, const struct image_
     return (size_t)slot->count * recmap_element_size(slot->element);
 }
 
+/* Makes room for a picture that keeps its size, which is read from its header and checked first. */
+static void *reserve_pixels(struct batch_memory *memory, const struct image_feature *image,
+                            const recmap_bytes *bytes, size_t row, recmap_error *error) {
+    const struct slot *slot = &memory->parser->outputs[image->pixels];
+    uint32_t height, width;
+    if (image_plan_size(&height, &width, &image->plan, bytes->data, bytes->size, error) !=
+        RECMAP_OK)
+        return NULL;
+    int64_t *shapes = buffer_int64(&batch_memory_output(memory, image->shapes)->values);
+    shapes[3 * row] = height;
+    shapes[3 * row + 1] = width;
+    shapes[3 * row + 2] = image->plan.channels;
+    const uint64_t count = (uint64_t)height * width * image->plan.channels;
+    void *pixels = sink_extend(batch_memory_output(memory, image->pixels), slot, row, count);
+    if (!pixels) fail_memory(error);
+    return pixels;
+}
+
 /* A merge may let the sink start in the middle of a batch: then row 0 is the part's. */
-static void *pixels_of(struct batch_memory *memory, const struct image_feature *image, size_t row) {
+static void *pixels_of(struct batch_memory *memory, const struct image_feature *image,
+                       const recmap_bytes *bytes, size_t row, recmap_error *error) {
+    if (image->shapes != SIZE_MAX) return reserve_pixels(memory, image, bytes, row, error);
     return batch_memory_output(memory, image->pixels)->values.data +
            row * pixels_size(memory, image);
 }
@@ -90,8 +110,8 @@ static bool read_image(recmap_columns *columns, const struct image_feature *imag
     const recmap_bytes *views =
         (const recmap_bytes *)(const void *)memory->sinks[image->bytes_slot].values.data;
     const recmap_bytes bytes = views[row];
-    void *pixels = pixels_of(memory, image, row);
     recmap_error error = RECMAP_ERROR_INIT;
+    void *pixels = pixels_of(memory, image, &bytes, row, &error);
     if (!bytes.size && image->fill) {
         memcpy(pixels, image->fill, pixels_size(memory, image));
         columns->image_scratch.placement = placement_unmoved;
@@ -101,7 +121,9 @@ static bool read_image(recmap_columns *columns, const struct image_feature *imag
         fault_set(fault, RECMAP_CANCELLED, SIZE_MAX, "interrupted");
         return false;
     }
-    if (decode_counted(pixels, image, columns, &bytes, draw, &error) == RECMAP_OK) return true;
+    if (pixels && decode_counted(pixels, image, columns, &bytes, draw, &error) == RECMAP_OK)
+        return true;
+    if (!pixels && columns->image_counts) columns->image_counts->failed_count++;
     return take_fault(fault, memory->parser, image, &error);
 }
 

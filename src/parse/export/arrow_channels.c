@@ -3,7 +3,7 @@
 #include <string.h>
 
 bool arrow_is_channels_first(const recmap_parser *parser, const struct column_plan *column) {
-    return column->feature.kind == RECMAP_FEATURE_IMAGE &&
+    return column->feature.kind == RECMAP_FEATURE_IMAGE && column->feature.dimension_count &&
            parser->images[column->part].plan.image.layout == RECMAP_IMAGE_CHW;
 }
 

@@ -250,6 +250,9 @@ static bool add_sizes(const struct column_source *source, struct arrow_node *nod
 static bool make_column(struct column_source *source, struct arrow_node *node) {
     switch (source->plan->feature.kind) {
     case RECMAP_FEATURE_IMAGE:
+        if (source->dimension_count) return make_fixed(source, node);
+        source->level_count = 1;
+        break;
     case RECMAP_FEATURE_FIXED_LEN: return make_fixed(source, node);
     case RECMAP_FEATURE_SLICED:
         source->dimensions = source->column->shape + 1;

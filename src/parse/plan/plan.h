@@ -37,6 +37,7 @@ struct slice_plan {
 struct image_feature {
     const char *name;  /* of the column */
     size_t pixels;     /* the output with the pixels of a row */
+    size_t shapes;     /* without a size: the output with the shape of a row; else SIZE_MAX */
     size_t bytes_slot; /* of `features`: one view, which is empty if the default applies */
     const void *fill;  /* the pixels of the default, or NULL */
     struct image_plan plan;

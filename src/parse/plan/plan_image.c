@@ -8,7 +8,7 @@
 bool plan_reserve_images(recmap_parser *parser, size_t count) {
     parser->images = calloc(count + 1, sizeof *parser->images);
     parser->boxes = calloc(count + 1, sizeof *parser->boxes);
-    parser->outputs = calloc(count + 1, sizeof *parser->outputs);
+    parser->outputs = calloc(2 * count + 1, sizeof *parser->outputs);
     return parser->images && parser->boxes && parser->outputs;
 }
 
@@ -24,10 +24,12 @@ static size_t add_output(recmap_parser *parser, const struct slot *slot) {
     return parser->output_count++;
 }
 
-/* The shape of a row, in the feature's own dimensions. */
+/* The shape of a row, in the feature's own dimensions; none if pictures keep their sizes. */
 static bool set_image_shape(struct column_plan *column, recmap_parser *parser,
                             const struct image_plan *plan) {
     const uint64_t shape[] = {plan->image.height, plan->image.width, plan->channels};
+    column->stride = 1;
+    if (!plan->image.height) return true;
     column->feature.shape = arena_copy(&parser->memory, shape, sizeof shape);
     column->feature.dimension_count = 3;
     column->stride = shape[0] * shape[1] * shape[2];
@@ -80,6 +82,26 @@ static recmap_status init_image(struct image_feature *image, const recmap_featur
     return fail(error, status, "feature '%s': %s", feature->name, cause.message);
 }
 
+/* Pixels of a size have a place for each row; others follow each other, and have shapes. */
+static void add_image_outputs(struct image_feature *image, struct column_plan *column,
+                              recmap_parser *parser) {
+    const recmap_feature *feature = &column->feature;
+    const bool has_size = image->plan.image.height > 0;
+    struct slot slot = {.kind = feature->kind,
+                        .name = feature->key,
+                        .name_size = strlen(feature->key),
+                        .element = feature->element,
+                        .count = has_size ? column->stride : 0,
+                        .multiple = 1,
+                        .is_exact = true};
+    image->pixels = column->values_slot = add_output(parser, &slot);
+    image->shapes = SIZE_MAX;
+    if (has_size) return;
+    slot.element = RECMAP_ELEMENT_INT64;
+    slot.count = 3;
+    image->shapes = add_output(parser, &slot);
+}
+
 recmap_status plan_add_image(struct column_plan *column, recmap_parser *parser,
                              recmap_error *error) {
     recmap_feature *feature = &column->feature;
@@ -90,14 +112,7 @@ recmap_status plan_add_image(struct column_plan *column, recmap_parser *parser,
     if (!set_image_shape(column, parser, &image->plan) || !make_image_fill(image, parser, feature))
         return fail_memory(error);
     RETURN_IF_FAILED(add_image_bytes(image, parser, feature, error));
-    const struct slot pixels = {.kind = feature->kind,
-                                .name = feature->key,
-                                .name_size = strlen(feature->key),
-                                .element = feature->element,
-                                .count = column->stride,
-                                .multiple = 1,
-                                .is_exact = true};
-    image->pixels = column->values_slot = add_output(parser, &pixels);
+    add_image_outputs(image, column, parser);
     feature->image = NULL; /* the plan has a copy of what it needs */
     return RECMAP_OK;
 }

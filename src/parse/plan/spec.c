@@ -179,8 +179,10 @@ static recmap_status check_image(const recmap_feature *feature, recmap_error *er
         return refuse(error, feature, "only IMAGE has an image");
     }
     if (!image) return refuse(error, feature, "IMAGE needs an image");
-    if (!image->height)
-        return refuse(error, feature, "a column of images needs their height and width");
+    if (!image->height && feature->default_count)
+        return refuse(error, feature, "an image without a size cannot have a default");
+    if (!image->height && image->layout != RECMAP_IMAGE_HWC)
+        return refuse(error, feature, "a column of images without a size has the layout HWC");
     if (image->element && image->element != feature->element)
         return refuse(error, feature, "the image has another element than the feature");
     for (size_t i = 0; i < feature->default_count; i++)

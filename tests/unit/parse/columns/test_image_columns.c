@@ -198,6 +198,56 @@ static void test_impossible_boxes_are_refused(void **state) {
                      RECMAP_INVALID);
 }
 
+/* Pixels follow each other; a row that cannot be read has none. */
+static void test_pictures_keep_their_sizes(void **state) {
+    (void)state;
+    const recmap_image image = {.version = RECMAP_IMAGE_VERSION, .flip = 1};
+    const recmap_feature features[] = {image_feature("image", &image),
+                                       boxes_feature("boxes", &moved)};
+    add_boxes("turned-6.jpg", 1);
+    picture_batch_add(&batch, &(struct picture_record){.pictures = {""}}, false);
+    add_boxes("lossless.webp", 2);
+    assert_int_equal(picture_batch_parse(&batch, features, 2, false, RECMAP_PARSE_COLLECT),
+                     RECMAP_OK);
+    static const int64_t shapes[] = {24, 16, 3, 0, 0, 0, 32, 48, 3};
+    const int64_t first = 24 * 16 * 3, all = first + 32 * 48 * 3;
+    const recmap_column *column = recmap_columns_get(batch.columns, 0);
+    assert_memory_equal(column->picture_shapes, shapes, sizeof shapes);
+    assert_memory_equal(column->offsets[0], ((int64_t[]){0, first, first, all}),
+                        4 * sizeof(int64_t));
+    assert_int_equal(column->value_count, all);
+    assert_int_equal(column->null_count, 1);
+    assert_int_equal(recmap_columns_failure_count(batch.columns), 1);
+    const recmap_column *boxes = recmap_columns_get(batch.columns, 1);
+    assert_memory_equal(boxes->offsets[0], ((int64_t[]){0, 1, 1, 3}), 4 * sizeof(int64_t));
+}
+
+/* A header that claims many pixels is refused before there is room for them. */
+static void test_a_large_picture_without_a_size_is_refused(void **state) {
+    (void)state;
+    const recmap_image image = {.version = RECMAP_IMAGE_VERSION, .max_pixels = 1000};
+    const recmap_feature feature = image_feature("image", &image);
+    add("rgb.png");
+    assert_int_equal(picture_batch_parse(&batch, &feature, 1, false, RECMAP_PARSE_RAISE),
+                     RECMAP_FEATURE);
+    assert_non_null(strstr(batch.error.message, "pixels, more than the limit of 1000"));
+}
+
+static void test_only_images_with_a_size_have_defaults_and_layouts(void **state) {
+    (void)state;
+    const recmap_value black = {.type = RECMAP_TYPE_INT64, .as.int64 = 0};
+    recmap_image image = {.version = RECMAP_IMAGE_VERSION};
+    recmap_feature feature = image_feature("image", &image);
+    feature.defaults = &black;
+    feature.default_count = 1;
+    assert_int_equal(picture_batch_parse(&batch, &feature, 1, false, RECMAP_PARSE_RAISE),
+                     RECMAP_INVALID);
+    feature.default_count = 0;
+    image.layout = RECMAP_IMAGE_CHW;
+    assert_int_equal(picture_batch_parse(&batch, &feature, 1, false, RECMAP_PARSE_RAISE),
+                     RECMAP_INVALID);
+}
+
 #define TEST(name) cmocka_unit_test_teardown(name, end)
 
 int main(void) {
@@ -205,6 +255,9 @@ int main(void) {
         TEST(test_channels_first_shows_the_same_memory),
         TEST(test_tensors_have_the_strides_of_channels_first),
         TEST(test_an_unknown_layout_is_refused),
+        TEST(test_pictures_keep_their_sizes),
+        TEST(test_a_large_picture_without_a_size_is_refused),
+        TEST(test_only_images_with_a_size_have_defaults_and_layouts),
         TEST(test_boxes_move_with_the_pixels),
         TEST(test_boxes_of_different_counts_are_refused),
         TEST(test_boxes_in_pixels_are_refused),
