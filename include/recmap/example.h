@@ -37,9 +37,11 @@ RECMAP_API uint64_t recmap_schema_other_count(const recmap_schema *schema);
  * ("int64", "float", "bytes", "mixed", "unset"), "share", "min_length", "max_length",
  * "unset_share", "missing_share"; "shape", as a FIXED_LEN feature takes it ([] for one value, [N]
  * for more), or null if it cannot be FIXED_LEN; and, if there are values of one kind, "min" and
- * "max" of numbers, "nan_count" of floats, "min_size" and "max_size" of bytes. A feature list is
- * the member "list" of its name, with the same members plus "min_steps" and "max_steps"; a name
- * that only a list has contains no other members. Errors: NO_MEMORY; the text is then unchanged. */
+ * "max" of numbers, "nan_count" of floats, "min_size" and "max_size" of bytes. If some bytes are
+ * pictures: "image_share", their fraction, "image_height" and "image_width", which most of them
+ * have, and "image_bits", 16 if one is gray with 16 bits, else 8. A feature list is the member
+ * "list" of its name, with the same members plus "min_steps" and "max_steps"; a name that only a
+ * list has contains no other members. Errors: NO_MEMORY; the text is then unchanged. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_schema_to_json(recmap_text *text,
                                                                 const recmap_schema *schema,
                                                                 recmap_error *error);
@@ -78,6 +80,12 @@ typedef struct recmap_schema_feature {
     uint64_t bytes_count;
     uint64_t min_size;
     uint64_t max_size;
+    /* Bytes that are a JPEG, PNG or WebP picture, by their contents; the upright size that most of
+     * them have; and whether one is gray with 16 bits, which become no pixels of 8 bits. */
+    uint64_t image_count;
+    uint32_t image_height;
+    uint32_t image_width;
+    int has_wide_gray;
 } recmap_schema_feature;
 
 /* The number of features and feature lists, and number `feature_index` (below that) of them:

@@ -1,5 +1,6 @@
 """recmap get --pixels: what training sees, as Netpbm files."""
 
+import json
 import os
 import struct
 import unittest
@@ -140,6 +141,52 @@ class Pixels(CliTest):
         values = struct.unpack(f">{height * width}H", pixels)
         self.assertGreater(max(values), 255)
         self.assertLess(abs(values[1] - values[0]), 4096)
+
+    def test_a_schema_recognises_pictures(self):
+        """One picture in each record is an Image, with the most frequent size as a comment."""
+        names = ("rgb.png", "plain-420.jpg", "lossy.webp", "gray.png")
+        cut = picture("plain-420.jpg")[:10]
+        self.records(
+            *(
+                example(
+                    all=picture(names[i % 4]),
+                    bits=picture("gray-16.png"),
+                    list=[picture("gray.png")] * (1 + i % 2),
+                    some=picture("gray.png") if i else b"text",
+                    text="text",
+                    **({"half": cut} if i % 2 else {}),
+                )
+                for i in range(8)
+            )
+        )
+        self.check(
+            "schema", "a.rmx", "--features", "python",
+            out="# The features of 8 records.\n"
+            "features = {\n"
+            '    "all": recmap.Image(),  # mostly (64, 96)\n'
+            '    "bits": recmap.Image(mode="L", dtype="uint16"),  # mostly (64, 96)\n'
+            '    "half": recmap.VarLen("bytes"),  # in 50.00 %, pictures\n'
+            '    "list": recmap.VarLen("bytes"),  # pictures, mostly (32, 48)\n'
+            '    "some": recmap.FixedLen((), "bytes"),  # some pictures, mostly (32, 48)\n'
+            '    "text": recmap.FixedLen((), "bytes"),\n'
+            "}\n",
+        )  # fmt: skip
+        tf = self.run_recmap("schema", "a.rmx", "--features", "tf").out.decode()
+        self.assertIn(
+            '"all": tf.io.FixedLenFeature([], tf.string),  # pictures, mostly (64, 96)', tf
+        )
+        c = self.run_recmap("schema", "a.rmx", "--features", "c").out.decode()
+        self.assertIn("RECMAP_ELEMENT_BYTES}, /* pictures, mostly (64, 96) */", c)
+        table = self.run_recmap("schema", "a.rmx").out.decode().splitlines()
+        self.assertRegex(table[1], r" 600\.\.10865 bytes, pictures +all$")
+        self.assertRegex(table[5], r" 4\.\.1176 bytes, some pictures +some$")
+        self.assertRegex(table[6], r" 4 bytes +text$")
+        schema = json.loads(self.run_recmap("schema", "a.rmx", "--json").out)
+        found = {key: schema["some"][key] for key in schema["some"] if key.startswith("image")}
+        expected = {"image_share": 0.875, "image_height": 32, "image_width": 48, "image_bits": 8}
+        self.assertEqual(found, expected)
+        self.assertEqual(schema["bits"]["image_bits"], 16)
+        self.assertNotIn("image_share", schema["text"])
 
     def test_bad_pictures_are_named(self):
         cut = picture("plain-420.jpg")[:1500]

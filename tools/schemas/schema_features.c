@@ -39,6 +39,34 @@ static const char *reason_unsupported(const recmap_schema_feature *feature) {
     return element_name(feature) ? NULL : "has no values";
 }
 
+/* Returns true if the feature is one picture in each record. */
+static bool is_image(const recmap_schema_feature *feature) {
+    return feature->is_fixed && !feature->is_list && feature->min_length == 1 &&
+           feature->image_count && feature->image_count == feature->bytes_count;
+}
+
+/* Appends what to know about a feature, in a comment of the language: its share of the records,
+ * and that its values are pictures. */
+static void print_comment(FILE *stream, const recmap_schema_feature *feature, const char *start,
+                          const char *end, bool says_pictures) {
+    const char *separator = start;
+    if (feature->share < 1) {
+        fprintf(stream, "%sin %.2f %%", separator, feature->share * 100);
+        separator = ", ";
+    }
+    if (feature->image_count && says_pictures) {
+        fprintf(stream, "%s%spictures", separator,
+                feature->image_count < feature->bytes_count ? "some " : "");
+        separator = ", ";
+    }
+    if (feature->image_count && feature->image_height) {
+        fprintf(stream, "%smostly (%u, %u)", separator, feature->image_height,
+                feature->image_width);
+        separator = ", ";
+    }
+    if (separator != start) fputs(end, stream);
+}
+
 static void print_feature(FILE *stream, const recmap_schema_feature *feature) {
     const char *reason = reason_unsupported(feature);
     if (reason) {
@@ -54,7 +82,7 @@ static void print_feature(FILE *stream, const recmap_schema_feature *feature) {
         fprintf(stream, ", .shape = (const uint64_t[]){%" PRIu64 "}, .dimension_count = 1",
                 feature->min_length);
     fputs("},", stream);
-    if (feature->share < 1) fprintf(stream, " /* in %.2f %% */", feature->share * 100);
+    print_comment(stream, feature, " /* ", " */", true);
     putc('\n', stream);
 }
 
@@ -92,6 +120,8 @@ struct python_style {
     const char *shape_start; /* before the dimension, */
     const char *shape_end;   /* and after it */
     const char *elements[3]; /* int64, float, bytes */
+    const char *image;       /* of one picture in each record; NULL: like other bytes */
+    const char *wide_image;  /* the same, if some are gray with 16 bits */
 };
 
 static const struct python_style recmap_style = {"recmap.FixedLen",
@@ -100,7 +130,9 @@ static const struct python_style recmap_style = {"recmap.FixedLen",
                                                  "()",
                                                  "(",
                                                  ",)",
-                                                 {"\"int64\"", "\"float32\"", "\"bytes\""}};
+                                                 {"\"int64\"", "\"float32\"", "\"bytes\""},
+                                                 "recmap.Image()",
+                                                 "recmap.Image(mode=\"L\", dtype=\"uint16\")"};
 
 static const struct python_style tf_style = {"tf.io.FixedLenFeature",
                                              "tf.io.FixedLenSequenceFeature",
@@ -108,7 +140,9 @@ static const struct python_style tf_style = {"tf.io.FixedLenFeature",
                                              "[]",
                                              "[",
                                              "]",
-                                             {"tf.int64", "tf.float32", "tf.string"}};
+                                             {"tf.int64", "tf.float32", "tf.string"},
+                                             NULL,
+                                             NULL};
 
 /* Decodes one character of valid UTF-8. Returns its size in bytes. */
 static size_t decode_character(uint32_t *character, const unsigned char *text) {
@@ -165,9 +199,11 @@ static void print_python_feature(FILE *stream, const struct python_style *style,
         return;
     }
     fputs(": ", stream);
-    print_call(stream, style, feature);
+    bool has_image = style->image && is_image(feature);
+    if (has_image) fputs(feature->has_wide_gray ? style->wide_image : style->image, stream);
+    else print_call(stream, style, feature);
     putc(',', stream);
-    if (feature->share < 1) fprintf(stream, "  # in %.2f %%", feature->share * 100);
+    print_comment(stream, feature, "  # ", "", !has_image);
     putc('\n', stream);
 }
 

@@ -6,7 +6,7 @@
 
 #include "terminal/message.h"
 
-enum { TEXT_SIZE = 64 };
+enum { TEXT_SIZE = 80 };
 
 /* Digits of the minima and maxima of a column of ranges MIN..MAX, so that all rows are aligned. */
 struct span_width {
@@ -49,20 +49,26 @@ static int format_floats(char *text, const recmap_schema_feature *feature) {
     return snprintf(text, TEXT_SIZE, "%g..%g%s%s", min, max, comma, nan);
 }
 
+static int format_sizes(char *text, const recmap_schema_feature *feature) {
+    const uint64_t small = feature->min_size, large = feature->max_size;
+    const char *note = feature->image_count == feature->bytes_count ? ", pictures"
+                       : feature->image_count                       ? ", some pictures"
+                                                                    : "";
+    return small == large
+               ? snprintf(text, TEXT_SIZE, "%" PRIu64 " byte%s%s", small, plural(small), note)
+               : snprintf(text, TEXT_SIZE, "%" PRIu64 "..%" PRIu64 " bytes%s", small, large, note);
+}
+
 /* Formats the range of numbers, or of the sizes of bytes values. The text is empty if there are no
  * values or several kinds. Returns the length of the text. */
 static int format_range(char *text, const recmap_schema_feature *feature) {
     int64_t min = feature->min_int64, max = feature->max_int64;
-    uint64_t small = feature->min_size, large = feature->max_size;
     text[0] = 0;
     if (!strcmp(feature->kind, "float")) return format_floats(text, feature);
     if (!strcmp(feature->kind, "int64") && feature->int64_count)
         return min == max ? snprintf(text, TEXT_SIZE, "%" PRId64, min)
                           : snprintf(text, TEXT_SIZE, "%" PRId64 "..%" PRId64, min, max);
-    if (!strcmp(feature->kind, "bytes") && feature->bytes_count)
-        return small == large
-                   ? snprintf(text, TEXT_SIZE, "%" PRIu64 " byte%s", small, plural(small))
-                   : snprintf(text, TEXT_SIZE, "%" PRIu64 "..%" PRIu64 " bytes", small, large);
+    if (!strcmp(feature->kind, "bytes") && feature->bytes_count) return format_sizes(text, feature);
     return 0;
 }
 

@@ -53,6 +53,7 @@ static void add_value(struct feature_stats *stats, const recmap_value *value) {
     default:
         widen_count(&stats->min_size, &stats->max_size, stats->bytes_count++ == 0,
                     value->as.bytes.size);
+        picture_stats_add(&stats->pictures, value->as.bytes.data, value->as.bytes.size);
     }
 }
 
@@ -108,6 +109,7 @@ static bool is_fixed(const struct feature_stats *stats, uint64_t record_count) {
  * Lists have no unset state of their own; their steps do. */
 recmap_schema_feature feature_stats_describe(const struct feature_stats *stats,
                                              uint64_t record_count) {
+    const struct picture_size size = picture_stats_size(&stats->pictures);
     return (recmap_schema_feature){
         .name = stats->name,
         .name_size = stats->name_size,
@@ -133,5 +135,9 @@ recmap_schema_feature feature_stats_describe(const struct feature_stats *stats,
         .bytes_count = stats->bytes_count,
         .min_size = stats->min_size,
         .max_size = stats->max_size,
+        .image_count = stats->pictures.count,
+        .image_height = size.height,
+        .image_width = size.width,
+        .has_wide_gray = stats->pictures.has_wide_gray,
     };
 }

@@ -5,6 +5,7 @@
 #include <recmap/example.h>
 
 #include "parse/example/feature.h"
+#include "parse/example/picture_stats.h"
 
 struct feature_stats {
     const char *name; /* NUL-terminated; may also contain NULs */
@@ -30,6 +31,7 @@ struct feature_stats {
     uint64_t bytes_count;
     uint64_t min_size;
     uint64_t max_size;
+    struct picture_stats pictures;
 };
 
 /* Returns malloc'ed statistics with a copy of the name, or NULL if memory runs out. */

@@ -5,6 +5,17 @@
 
 #include "base/text/json.h"
 
+static void put_images(struct json_writer *json, const recmap_schema_feature *feature) {
+    json_key(json, "image_share");
+    json_double(json, (double)feature->image_count / (double)feature->bytes_count);
+    json_key(json, "image_height");
+    json_uint64(json, feature->image_height);
+    json_key(json, "image_width");
+    json_uint64(json, feature->image_width);
+    json_key(json, "image_bits");
+    json_uint64(json, feature->has_wide_gray ? 16 : 8);
+}
+
 /* Writes the range of the values, in the form that fits their kind. */
 static void put_range(struct json_writer *json, const recmap_schema_feature *feature) {
     if (!strcmp(feature->kind, "int64") && feature->int64_count) {
@@ -29,6 +40,7 @@ static void put_range(struct json_writer *json, const recmap_schema_feature *fea
         json_key(json, "max_size");
         json_uint64(json, feature->max_size);
     }
+    if (!strcmp(feature->kind, "bytes") && feature->image_count) put_images(json, feature);
 }
 
 static void put_shape(struct json_writer *json, const recmap_schema_feature *feature) {
