@@ -120,7 +120,9 @@ class Dataset(Selectable):
         """The features found in the records, ready for `parse` or a loader: {name: feature}.
 
         A feature that every record read has with the same number of values is a `FixedLen`; others
-        are a `VarLen`. ``recmap schema --features python`` prints the same as code.
+        are a `VarLen`. One whose values are JPEG, PNG or WebP pictures is an `Image`, without a
+        size: each picture keeps its own. ``recmap schema --features python`` prints the same as
+        code.
 
         Args:
             sample: see `schema`. Use None to be sure that the result fits all records.

@@ -506,6 +506,9 @@ def check_column_of_numbers(numbers: bool, features: Features | None) -> None:
 
 def _feature_of_schema(entry: Mapping[str, Any], is_list: bool) -> Feature:
     dtype, shape = _DTYPES[entry["kind"]], entry["shape"]
+    if entry.get("image_share") == 1 and shape == [] and not is_list:
+        is_wide = entry["image_bits"] == 16  # which become no pixels of 8 bits
+        return Image(mode="L", dtype="uint16") if is_wide else Image()
     if shape is None:
         return VarLen(dtype)
     return (FixedLenSequence if is_list else FixedLen)(tuple(shape), dtype)

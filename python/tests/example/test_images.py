@@ -33,6 +33,16 @@ def photos(tmp_path):
     return write(tmp_path, [picture(NAMES[i % len(NAMES)]) for i in range(60)])
 
 
+def test_features_of_records_with_pictures(photos, tmp_path):
+    """Bytes that are one picture in each record are an image, which keeps its size."""
+    assert repr(photos.features()["image/encoded"]) == "Image()"
+    assert photos.schema()["image/encoded"]["image_share"] == 1
+    depths = write(tmp_path, [picture("gray-16.png")] * 3, "depths")
+    assert depths.features()["image/encoded"] == recmap.Image(mode="L", dtype="uint16")
+    mixed = write(tmp_path, [picture("rgb.png"), b"text"], "mixed")
+    assert mixed.features()["image/encoded"] == recmap.FixedLen((), "bytes")
+
+
 def features(**options):
     image = recmap.Image((24, 32), key="image/encoded", **{**SPEC, **options})
     return {"image": image, "label": recmap.FixedLen((), "int64")}
