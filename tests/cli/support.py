@@ -24,6 +24,12 @@ with open(COMMAND, "rb") as _file:
 IS_SANITIZED = b"__asan_init" in _code or b"__tsan_init" in _code
 
 
+# A build without decoders still has the commands.
+needs_images = unittest.skipIf(
+    os.environ.get("RECMAP_WITH_IMAGES") == "OFF", "this build does not decode pictures"
+)
+
+
 def _crc_table():
     table = []
     for byte in range(256):

@@ -6,7 +6,7 @@ import struct
 import unittest
 import zlib
 
-from support import ROOT, CliTest, example, sequence_example, tfrecord
+from support import ROOT, CliTest, example, needs_images, sequence_example, tfrecord
 
 PICTURES = os.path.join(ROOT, "tests", "images")
 VECTORS = os.path.join(ROOT, "docs", "formats", "vectors", "images.txt")
@@ -40,6 +40,7 @@ def read_netpbm(data):
     return files
 
 
+@needs_images
 class Pixels(CliTest):
     def records(self, *records):
         self.write("a.tfrecord", tfrecord(records))

@@ -16,6 +16,7 @@ from support import (
     ROOT,
     CliTest,
     example,
+    needs_images,
     no_records,
     sequence_example,
     signals_as_usual,
@@ -327,6 +328,7 @@ class Report(ReportTest):
                 self.assertEqual(set(page.media), {(kind, data)}, caption)
                 self.assertIn(f"{caption}, {len(data)} bytes", page.sections["records"])
 
+    @needs_images
     def test_media_that_is_not_shown(self):
         many = "not shown: more than 67108864 pixels"
         for data, caption in (
@@ -349,6 +351,7 @@ class Report(ReportTest):
         page = self.report(example(x=b"\xff\xfb\x90\0 one header proves little"))
         self.assertEqual(page.media, [])
 
+    @needs_images
     def test_large_pictures_are_shown_reduced(self):
         """In bytes or in pixels: the page has a PNG of what the decoder gives."""
         wide = picture("gray-16.png")
@@ -374,6 +377,7 @@ class Report(ReportTest):
         levels = [level for row in png_rows(shown) for level in row]
         self.assertEqual((min(levels), max(levels)), (0, 255))
 
+    @needs_images
     def test_arrays_of_pixels_are_shown(self):
         pixels = bytes(range(6)) * 3
         shown = {"height": 2, "width": 3, "channels": 3}
@@ -390,6 +394,7 @@ class Report(ReportTest):
         for shape in ([2, 3, 2], [-2, -9], [2**20, 2**20, 2**20], [2, 3], [2, 9, 1, 1]):
             self.assertEqual(self.report(example(image=pixels, shape=shape)).media, [], shape)
 
+    @needs_images
     def test_arrays_with_channels_first(self):
         """Known by the shape, or else by what makes the columns smooth."""
         height, width = 6, 5

@@ -6,7 +6,7 @@ import unittest
 
 from pages.test_report import picture, png, png_size, wav
 from pages.view_server import ELSEWHERE, ViewTest
-from support import example, sequence_example, tfrecord
+from support import example, needs_images, sequence_example, tfrecord
 
 
 class Answers(ViewTest):
@@ -220,6 +220,7 @@ class Answers(ViewTest):
             {"size": len(record), "first": 10, "hex": record[10:].hex()},
         )
 
+    @needs_images
     def test_pictures_and_sounds_are_served(self):
         picture, sound, pixels = png(40, 30), wav(b"\x80" * 800), bytes(range(64))
         self.view(
@@ -285,6 +286,7 @@ class Answers(ViewTest):
             self.assertEqual((status, headers["Content-Type"]), (500, "application/json"))
             self.assertEqual(json.loads(body)["error"], reason)
 
+    @needs_images
     def test_thumbnails_are_served(self):
         """A small file is sent as it is, any other as a PNG that is small enough."""
         large = png(3000, 300) + bytes(100_000)

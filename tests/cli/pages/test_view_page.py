@@ -7,7 +7,7 @@ import unittest
 from pages.browser import BrowserTest, Keys
 from pages.test_report import picture, png, wav
 from pages.view_server import ViewTest
-from support import example, tfrecord
+from support import example, needs_images, tfrecord
 
 
 class Browser(BrowserTest, ViewTest):
@@ -185,6 +185,7 @@ class Browser(BrowserTest, ViewTest):
             self.wait_for_selected(5)
         self.check_log()
 
+    @needs_images
     def test_markup_in_records_is_not_run(self):
         change = "document.title = 'changed'"
         texts = (f"<script>{change}</script>", f'"><img src=x onerror="{change}">')
@@ -220,6 +221,7 @@ class Browser(BrowserTest, ViewTest):
         self.wait_for("document.querySelectorAll('#lines img').length", 0)
         self.check_log()
 
+    @needs_images
     def test_pictures_in_the_table_and_in_the_gallery(self):
         names = ("rgb.png", "plain-420.jpg", "lossy.webp", "gray-16.png")
         records = [example(image=picture(names[i % 4]), label=i % 7) for i in range(100)]
