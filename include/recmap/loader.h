@@ -53,6 +53,11 @@ typedef struct recmap_loader_options {
      * them; 0: all are read ahead. */
     uint64_t batches_ahead_epoch_limit;
     uint64_t draw_seed;         /* of random images (image.h) and of recmap_batch_seeds */
+    recmap_order *draw_order;   /* at each position, the number that draws depend on instead of the
+                                   record's, as of the first data set of a join; NULL: the
+                                   record's. It is retained. It covers as many positions as the
+                                   loader's order. In an epoch of old records, which
+                                   recmap_loader_load_grown finishes, it has no effect */
     recmap_allocator allocator; /* of the memory of columns; {NULL}: the library's own, which is
                                    reused from batch to batch */
 } recmap_loader_options;
@@ -63,7 +68,7 @@ enum { RECMAP_LOADER_BATCHES_AHEAD_MAX = 65536, RECMAP_LOADER_THREADS_MAX = 4096
 #define RECMAP_LOADER_OPTIONS_INIT                                                                 \
     {                                                                                              \
         RECMAP_LOADER_OPTIONS_VERSION, 0, 1, RECMAP_LAST_KEEP, 1, 0, 0,                            \
-            RECMAP_ON_BAD_RECORD_ERROR, RECMAP_READAHEAD_AUTO, NULL, 0, 0, {                       \
+            RECMAP_ON_BAD_RECORD_ERROR, RECMAP_READAHEAD_AUTO, NULL, 0, 0, NULL, {                 \
             NULL, NULL, NULL                                                                       \
         }                                                                                          \
     }

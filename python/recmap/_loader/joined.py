@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, NoReturn, TypeAlias
 
 from .._base.context import Closing
+from .._base.errors import UnsupportedError
 from .._base.names import SuggestsMethods, suggest_arguments
 from .._base.numbers import Int64s
 from .._base.plural import counted
@@ -42,7 +43,9 @@ _ON_BAD_RECORD = {"error": 0, "skip": 1, "substitute": 2}
 class JoinedLoader(SuggestsMethods, Closing):
     """Batches of a join's rows: {name: batch}, with one `Loader` for each data set.
 
-    The loaders always stay at the same position. If one of them fails, all return to the position
+    The loaders always stay at the same position. Random images (`Image`) and `RecordBatch.seeds` of
+    all data sets depend on the number of the record in the first one, so a picture and its mask get
+    the same crop. If one of them fails, all return to the position
     before that step, so that none gets ahead of the others.
 
     Args:
@@ -87,12 +90,13 @@ class JoinedLoader(SuggestsMethods, Closing):
         check_joined(joined)
         wanted = features_of_sides(joined, features)
         warn_of_bytes(joined, features)
-        if has_random_images(*wanted.values()):
-            raise ValueError(
-                "a JoinedLoader has no random images yet: load them without crop= and flip=, and "
-                "crop in transform=, or join by the numbers of one loader"
-            )
         policy = one_of("on_bad_record", on_bad_record, _ON_BAD_RECORD)
+        self._is_random = has_random_images(*wanted.values())
+        if policy and self._is_random:
+            raise ValueError(
+                "a JoinedLoader with random images needs on_bad_record='error': find bad records "
+                "with ds.parse(..., on_bad_record='collect'), and leave them out with a view"
+            )
         self._share = share_of(options.pop("rank", None), options.pop("world_size", None))
         options["rank"], options["world_size"] = self._share[:2]
         if policy:
@@ -113,6 +117,9 @@ class JoinedLoader(SuggestsMethods, Closing):
             for name, view in views.items()
         }
         self._first = self.loaders[lead]
+        for loader in self.loaders.values():
+            if loader is not self._first and not self._first.order.row_width:
+                loader._draw_as(self._first)
         self._transform = transform
         self._companions: Companions | None = None
         if is_led:
@@ -255,6 +262,11 @@ class JoinedLoader(SuggestsMethods, Closing):
         states = self._checked(state)
         views = {name: loader.dataset for name, loader in self.loaders.items()}
         rows = None if grown is None else old_rows(views, states)
+        if rows is not None and self._is_random:
+            raise UnsupportedError(
+                "the data sets have grown, and random images of old rows are not known: load the "
+                "state with the data sets as they were, until the epoch ends"
+            )
         place = self.epoch, self.position
         former = {
             name: (loader._state_at(*place), loader._old) for name, loader in self.loaders.items()

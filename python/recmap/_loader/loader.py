@@ -163,6 +163,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
     }
     _memory: _recmap.BlockPool | None = None  # of the columns, set by recmap.torch
     _join: StepJoin | None = None  # that this loader leads
+    _draw_order: _recmap.Order | None = None  # of another data set's loader, in a join
 
     if TYPE_CHECKING:  # the type of the batches
 
@@ -304,8 +305,16 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
     def _create(self, order: _recmap.Order, batch_size: int) -> _recmap.Loader:
         share = self._rank, self._world_size, self._last
         limits = self._epoch_limit() or 0, self._seed
-        rest: tuple[Any, ...] = (*share, *self._reading, *limits, self._memory)
+        rest: tuple[Any, ...] = (*share, *self._reading, *limits, self._memory, self._draw_order)
         return _recmap.Loader(self.dataset._handle, order, batch_size, *rest)
+
+    def _draw_as(self, lead: Loader[Any]) -> None:
+        """Lets random images and seeds depend on the record that `lead` has at a position.
+
+        Call it before the first iteration.
+        """
+        self._draw_order = lead._order
+        self._loader = self._create(self._order, self._batch_size)
 
     @staticmethod
     def _order_of(

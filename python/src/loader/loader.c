@@ -27,22 +27,36 @@ static void unlock(struct loader_object *self) {
     PyThread_release_lock(self->lock);
 }
 
+/* A converter: the order of an object, borrowed, or NULL of None. */
+static int take_order_or_none(PyObject *object, void *out) {
+    recmap_order **order = out;
+    *order = NULL;
+    if (object == Py_None) return 1;
+    if (PyObject_TypeCheck(object, (PyTypeObject *)order_type)) {
+        *order = ((struct order_object *)object)->order;
+        return 1;
+    }
+    PyErr_SetString(PyExc_TypeError, "the order of the draws must be an order or None");
+    return 0;
+}
+
 /* The object owns all that the loader borrows. After an error, its deallocation releases whatever
  * was set. */
 static PyObject *loader_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
-    static char *names[] = {"handle", "order",       "batch_size", "rank",          "world_size",
-                            "last",   "threads",     "ahead",      "on_bad_record", "readahead",
-                            "parser", "epoch_limit", "draw_seed",  "memory",        NULL};
+    static char *names[] = {"handle",        "order",     "batch_size", "rank",
+                            "world_size",    "last",      "threads",    "ahead",
+                            "on_bad_record", "readahead", "parser",     "epoch_limit",
+                            "draw_seed",     "memory",    "draw_order", NULL};
     PyObject *handle, *order, *memory = NULL;
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
     int last = 0, on_bad_record = 0, readahead = 0;
     if (!PyArg_ParseTupleAndKeywords(
-            arguments, keywords, "O!O!O&O&O&iO&O&iiO&O&O&|O&:Loader", names, handle_type, &handle,
+            arguments, keywords, "O!O!O&O&O&iO&O&iiO&O&O&|O&O&:Loader", names, handle_type, &handle,
             order_type, &order, take_uint64, &options.batch_size, take_unsigned, &options.rank,
             take_unsigned, &options.world_size, &last, take_unsigned, &options.thread_count,
             take_unsigned, &options.batches_ahead, &on_bad_record, &readahead, take_parser,
             &options.parser, take_uint64, &options.batches_ahead_epoch_limit, take_uint64,
-            &options.draw_seed, take_block_pool, &memory))
+            &options.draw_seed, take_block_pool, &memory, take_order_or_none, &options.draw_order))
         return NULL;
     if (memory) options.allocator = block_pool_allocator(memory);
     options.last = (recmap_last)last;

@@ -374,15 +374,62 @@ def test_a_loader_with_images_is_pickled(photos):
     assert repr(recmap.Image(8, flip=0.5)) == "Image(8, flip=0.5)"
 
 
-def test_random_images_are_refused_where_their_number_is_not_known(photos, tmp_path):
-    one = recmap.open(tmp_path / "x.tfrecord", id="label", index=tmp_path / "ids.rmx")
-    joined = recmap.join({"a": one, "b": one[:]})
-    with pytest.raises(ValueError, match="JoinedLoader has no random images yet"):
-        recmap.JoinedLoader(joined, 8, features={"a": features(), "b": None})
-    certain = features(crop=None, flip=0.0)
-    with recmap.JoinedLoader(joined, 8, features={"a": certain, "b": certain}) as loader:
-        batch = next(iter(loader))
-    assert (batch["a"]["image"] == batch["b"]["image"]).all()
+def write_joined(folder):
+    """Pictures with the keys 0 to 39, and masks with some of the keys, in another order."""
+    with recmap.Writer(folder / "a.tfrecord") as writer:
+        for number in range(40):
+            writer.write({"image/encoded": picture(NAMES[number % 3]), "label": number})
+    keys = [key for key in range(39, -1, -1) if key % 4]
+    with recmap.Writer(folder / "b.tfrecord") as writer:
+        for key in keys:
+            writer.write({"image/encoded": picture(NAMES[key % 3]), "label": key})
+    sides = {
+        name: recmap.open(folder / f"{name}.tfrecord", id="label", index=folder / f"{name}.rmx")
+        for name in "ab"
+    }
+    return recmap.join(sides)
+
+
+def test_images_of_joined_data_sets_have_the_same_draws(tmp_path):
+    joined = write_joined(tmp_path)
+    wanted = {"a": features(), "b": features()}
+    seen = {}
+    for options in ({}, {"transform": dict}, {"batch_size": 30, "threads": 1}):
+        options = {"batch_size": 7, "shuffle": True, "seed": 3, **options}
+        with recmap.JoinedLoader(joined, features=wanted, epochs=2, **options) as loader:
+            for batch in loader:
+                image, mask = batch["a"], batch["b"]
+                assert (image["label"] == mask["label"]).all()
+                assert (image["image"] == mask["image"]).all()
+                assert (image.seeds("x") == mask.seeds("x")).all()
+                for label, pixels in zip(image["label"], image["image"], strict=True):
+                    key = image.epoch, int(label)
+                    assert seen.setdefault(key, pixels.tobytes()) == pixels.tobytes()
+    for (epoch, number), pixels in seen.items():
+        data = picture(NAMES[number % 3])
+        alone = recmap.decode_image(data, (24, 32), **SPEC, seed=3, epoch=epoch, number=number)
+        assert alone.tobytes() == pixels
+
+
+def test_a_join_with_random_images_resumes(tmp_path):
+    joined = write_joined(tmp_path)
+    wanted = {"a": features(), "b": features()}
+
+    def pixels_of(loader):
+        return [batch["b"]["image"].tobytes() for batch in loader]
+
+    def load():
+        return recmap.JoinedLoader(joined, 5, features=wanted, shuffle=True, seed=3)
+
+    loader = load()
+    steps = iter(loader)
+    for _ in range(3):
+        next(steps)
+    again = load()
+    again.load_state_dict(loader.state_dict())
+    assert pixels_of(again) == pixels_of(load())[3:]
+    with pytest.raises(ValueError, match="needs on_bad_record='error'"):
+        recmap.JoinedLoader(joined, 5, features=wanted, on_bad_record="skip")
 
 
 def batch_of(batch):

@@ -60,6 +60,7 @@ void recmap_batch_destroy(recmap_batch *batch) {
     free(batch->parts);
     free(batch->part_columns);
     free(batch->positions);
+    free(batch->draw_numbers);
     free(batch->memory);
     free(batch);
 }
@@ -105,6 +106,20 @@ bool batch_set_place(recmap_batch *batch, const struct batch_place *place, uint6
     return true;
 }
 
+uint64_t *batch_set_draw_numbers(recmap_batch *batch, size_t count) {
+    if (!array_reserve(&batch->draw_numbers, &batch->draw_numbers_capacity, count,
+                       sizeof *batch->draw_numbers))
+        return NULL;
+    batch->place.has_numbers = true;
+    batch->draws.numbers = batch->draw_numbers;
+    return batch->draw_numbers;
+}
+
+void batch_move_place(recmap_batch *batch, size_t target, size_t source) {
+    batch->positions[target] = batch->positions[source];
+    if (batch->place.has_numbers) batch->draw_numbers[target] = batch->draw_numbers[source];
+}
+
 const uint64_t *recmap_batch_positions(const recmap_batch *batch) {
     return batch->place.is_set ? batch->positions : NULL;
 }
@@ -119,7 +134,8 @@ recmap_status recmap_batch_seeds(uint64_t *seeds, const recmap_batch *batch, con
     if (!place->is_set)
         return fail(error, RECMAP_INVALID, "the batch is not of a loader, or it holds rows");
     for (size_t i = 0; i < batch->count; i++) {
-        recmap_image_draw draw = {place->seed, place->epoch, batch->records[i].number,
+        uint64_t number = place->has_numbers ? batch->draw_numbers[i] : batch->records[i].number;
+        recmap_image_draw draw = {place->seed, place->epoch, number,
                                   place->repeats ? batch->positions[i] : RECMAP_NO_RECORD};
         seeds[i] = draw_seed(&draw, name);
     }

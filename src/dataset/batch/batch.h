@@ -38,6 +38,7 @@ struct batch_place {
     bool repeats; /* the order may hold a record twice in an epoch, so that positions count */
     uint64_t seed;
     uint64_t epoch;
+    bool has_numbers; /* draws depend on `draw_numbers` instead of the records' numbers */
 };
 
 struct recmap_batch {
@@ -83,6 +84,8 @@ struct recmap_batch {
     struct batch_place place;
     uint64_t *positions; /* of the records in the epoch, if the place is set */
     size_t positions_capacity;
+    uint64_t *draw_numbers; /* of the records, if the place has them */
+    size_t draw_numbers_capacity;
     unsigned thread_count; /* see recmap_batch_set_threads */
     recmap_batch **parts;  /* one per thread; empty except while threads fill this batch */
     size_t part_count;
@@ -109,6 +112,13 @@ void batch_set_repair(recmap_batch *batch, const struct row_repair *repair);
  */
 bool batch_set_place(recmap_batch *batch, const struct batch_place *place, uint64_t first,
                      size_t count, uint64_t epoch_count);
+
+/* Returns room for the numbers that draws depend on instead of the records' own, after the place
+ * was set; the caller fills it. NULL without memory. */
+uint64_t *batch_set_draw_numbers(recmap_batch *batch, size_t count);
+
+/* Moves the position and the draw number of a record to another place, as its record is moved. */
+void batch_move_place(recmap_batch *batch, size_t target, size_t source);
 
 /* Reserves memory for `count` records and for gathering them. Returns false without memory. */
 bool batch_reserve(recmap_batch *batch, size_t count);

@@ -129,6 +129,7 @@ static bool read_part(struct parallel_fill *fill, size_t index, bool is_caller) 
     if (!request->parser) return true;
     struct columns_draws draws = fill->batch->draws;
     if (draws.positions) draws.positions += begin;
+    if (draws.numbers) draws.numbers += begin;
     columns_set_interrupt(part->columns, &part->interrupt);
     columns_set_draws(part->columns, &draws);
     status =

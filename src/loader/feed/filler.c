@@ -42,11 +42,20 @@ static bool gives_rows(const recmap_deal *deal) {
     return recmap_order_row_width(deal->order) > 0;
 }
 
-/* Tells the batch the epoch and the positions of its records. */
-static bool set_place(recmap_batch *batch, const struct filler *filler, const recmap_deal *deal,
-                      uint64_t first, size_t count) {
-    const struct batch_place place = {false, deal->order->repeats, filler->draw_seed, deal->epoch};
-    return batch_set_place(batch, &place, first, count, recmap_order_count(deal->order));
+/* Tells the batch the epoch and the positions of its records, and what their draws depend on. */
+static recmap_status set_place(recmap_batch *batch, const struct filler *filler,
+                               const recmap_deal *deal, uint64_t first, size_t count,
+                               recmap_error *error) {
+    bool has_numbers = filler->draw_order && deal->order == filler->order;
+    const recmap_order *draws = has_numbers ? filler->draw_order : deal->order;
+    const struct batch_place place = {
+        .repeats = draws->repeats, .seed = filler->draw_seed, .epoch = deal->epoch};
+    if (!batch_set_place(batch, &place, first, count, recmap_order_count(deal->order)))
+        return fail_memory(error);
+    if (!has_numbers) return RECMAP_OK;
+    uint64_t *numbers = batch_set_draw_numbers(batch, count);
+    if (!numbers) return fail_memory(error);
+    return recmap_order_at(numbers, draws, deal->epoch, batch->positions, count, error);
 }
 
 static recmap_status set_step_place(struct filled_batch *result, const struct filler *filler,
@@ -54,10 +63,8 @@ static recmap_status set_step_place(struct filled_batch *result, const struct fi
     recmap_share share;
     if (gives_rows(&step->deal)) return RECMAP_OK;
     RETURN_IF_FAILED(recmap_deal_share(&share, &step->deal, step->step, filler->rank, error));
-    if (share.count > SIZE_MAX ||
-        !set_place(result->batch, filler, &step->deal, share.first, (size_t)share.count))
-        return fail_memory(error);
-    return RECMAP_OK;
+    if (share.count > SIZE_MAX) return fail_memory(error);
+    return set_place(result->batch, filler, &step->deal, share.first, (size_t)share.count, error);
 }
 
 /* Finds out if this record is bad: it is damaged, or it cannot be parsed. Other failures are
@@ -68,7 +75,7 @@ static recmap_status probe(bool *is_bad, struct filler *filler, const recmap_dea
     recmap_status status = dataset_probe(is_bad, filler->dataset, number, error);
     if (status != RECMAP_OK || *is_bad || !filler->parser) return status;
     if (!filler->single) RETURN_IF_FAILED(recmap_batch_create(&filler->single, error));
-    if (!set_place(filler->single, filler, deal, position, 1)) return fail_memory(error);
+    RETURN_IF_FAILED(set_place(filler->single, filler, deal, position, 1, error));
     status = recmap_dataset_parse(filler->single, filler->dataset, filler->parser, &number, 1,
                                   RECMAP_PARSE_RAISE, error);
     if (status != RECMAP_CORRUPT && status != RECMAP_FEATURE) return status;
@@ -154,7 +161,7 @@ static recmap_status gather_good(struct filled_batch *result, struct filler *fil
         uint64_t number = filler->numbers[i];
         RETURN_IF_FAILED(check_record(&keep, result, filler, deal, position, &number, error));
         if (!keep) continue;
-        if (!gives_rows(deal)) result->batch->positions[good] = position;
+        if (!gives_rows(deal)) batch_move_place(result->batch, good, i);
         filler->numbers[good++] = number;
     }
     return gather_and_parse(result, filler, deal, good, error);

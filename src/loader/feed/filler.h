@@ -37,11 +37,13 @@ struct filler {
     recmap_dataset *dataset;
     uint32_t rank; /* whose share of each step is read */
     recmap_on_bad_record policy;
-    uint64_t draw_seed;           /* of random images */
-    const recmap_parser *parser;  /* NULL: records are not parsed */
-    struct image_counts images;   /* of the current step */
-    struct direct_reader *reader; /* NULL: batches are gathered */
-    recmap_batch *single;         /* for checking one record; created on first use */
+    uint64_t draw_seed;             /* of random images */
+    const recmap_order *order;      /* the loader's; a step may be of an older one */
+    const recmap_order *draw_order; /* see recmap_loader_options; NULL: the loader's */
+    const recmap_parser *parser;    /* NULL: records are not parsed */
+    struct image_counts images;     /* of the current step */
+    struct direct_reader *reader;   /* NULL: batches are gathered */
+    recmap_batch *single;           /* for checking one record; created on first use */
     uint64_t *numbers;
     size_t capacity;
 };

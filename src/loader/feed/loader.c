@@ -74,12 +74,26 @@ recmap_status loader_check_order(const recmap_dataset *dataset, const recmap_ord
     return RECMAP_INVALID;
 }
 
+/* The draw order says what is at each position of the loader's order, so both have the same. */
+static recmap_status check_draw_order(const recmap_order *order, const recmap_order *draw_order,
+                                      recmap_error *error) {
+    if (!draw_order) return RECMAP_OK;
+    uint64_t count = recmap_order_count(order), draw_count = recmap_order_count(draw_order);
+    if (recmap_order_row_width(draw_order))
+        return fail(error, RECMAP_INVALID, "the order of the draws gives rows, not records");
+    if (count == draw_count) return RECMAP_OK;
+    return fail(error, RECMAP_INVALID,
+                "the order of the draws has %" PRIu64 " position%s, but the loader's has %" PRIu64,
+                draw_count, plural(draw_count), count);
+}
+
 /* Copies the options and replaces zeros with defaults: a thread for each core, and batches ahead
  * for each thread, but at least RECORDS_AHEAD records. */
 static void set_options(recmap_loader *loader, const recmap_loader_options *options) {
     enum { BATCHES_MIN = 4, BATCHES_PER_THREAD = 2, RECORDS_AHEAD = 1024 };
     loader->options = *options;
     if (options->parser) recmap_parser_retain(options->parser);
+    if (options->draw_order) recmap_order_retain(options->draw_order);
     if (!options->batches_ahead_epoch_limit) loader->options.batches_ahead_epoch_limit = UINT64_MAX;
     if (!options->thread_count)
         loader->options.thread_count = (unsigned)min_u64(core_count(), RECMAP_LOADER_THREADS_MAX);
@@ -113,6 +127,7 @@ recmap_status recmap_loader_create(recmap_loader **loader, recmap_dataset *datas
     if (!options) options = &defaults;
     RETURN_IF_FAILED(check_options(options, error));
     RETURN_IF_FAILED(loader_check_order(dataset, order, options->parser, error));
+    RETURN_IF_FAILED(check_draw_order(order, options->draw_order, error));
     recmap_loader *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
     fresh->dataset = dataset;
@@ -173,6 +188,7 @@ void recmap_loader_destroy(recmap_loader *loader) {
     for (size_t i = 0; i < loader->retired_count; i++) recmap_order_release(loader->retired[i]);
     free(loader->retired);
     recmap_parser_release(loader->options.parser);
+    recmap_order_release(loader->options.draw_order);
     free(loader->skipped);
     free(loader->spares);
     free(loader->slots);

@@ -107,7 +107,7 @@ static void close_up(recmap_batch *batch) {
     size_t kept = 0;
     for (size_t i = 0; i < batch->count; i++) {
         if (batch->records[i].number == LEFT_OUT) continue;
-        batch->positions[kept] = batch->positions[i];
+        batch_move_place(batch, kept, i);
         batch->records[kept++] = batch->records[i];
     }
     batch->count = kept;

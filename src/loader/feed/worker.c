@@ -257,6 +257,8 @@ void *loader_work(void *context) {
                             .rank = loader->options.rank,
                             .policy = loader->options.on_bad_record,
                             .draw_seed = loader->options.draw_seed,
+                            .order = loader->order,
+                            .draw_order = loader->options.draw_order,
                             .parser = loader->options.parser};
     struct readahead_room room = {.numbers = NULL};
     struct job_queue queue;

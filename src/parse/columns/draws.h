@@ -11,6 +11,7 @@ struct columns_draws {
     uint64_t seed;
     uint64_t epoch;
     const uint64_t *positions; /* of the rows; NULL: positions do not count */
+    const uint64_t *numbers;   /* of the rows; NULL: those of their records */
 };
 
 #endif

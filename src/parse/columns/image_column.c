@@ -80,6 +80,7 @@ static recmap_image_draw draw_of(const recmap_columns *columns, const recmap_rec
     const struct columns_draws *draws = &columns->draws;
     recmap_image_draw draw = {draws->seed, draws->epoch, record->number, RECMAP_NO_RECORD};
     if (draws->positions) draw.position = draws->positions[row + columns->left_out_count];
+    if (draws->numbers) draw.number = draws->numbers[row + columns->left_out_count];
     return draw;
 }
 

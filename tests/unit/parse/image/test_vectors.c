@@ -51,6 +51,14 @@ static void check_rectangle(const struct vector_case *vector) {
     free(expected);
 }
 
+static void check_seeds(const struct vector_case *vector) {
+    const char *name = vector_text(vector, "name");
+    recmap_image_draw draw = {vector_number(vector, "seed"), vector_number(vector, "epoch"),
+                              vector_number(vector, "number"), vector_number(vector, "position")};
+    assert_int_equal(draw_seed(&draw, strcmp(name, "-") ? name : NULL),
+                     vector_number(vector, "word"));
+}
+
 static recmap_interpolation interpolation_of(const struct vector_case *vector) {
     const char *name = vector_text(vector, "interpolation");
     if (!strcmp(name, "bicubic")) return RECMAP_BICUBIC;
@@ -121,7 +129,7 @@ static void check_pixels(const struct vector_case *vector, const struct resize_p
     picture_deinit(&file);
 }
 
-static void test_rectangles_filters_and_pixels_match_their_vectors(void **state) {
+static void test_everything_matches_its_vectors(void **state) {
     (void)state;
     struct vector_file file = vectors_load("images.txt");
     size_t checked = 0;
@@ -129,6 +137,7 @@ static void test_rectangles_filters_and_pixels_match_their_vectors(void **state)
         const struct vector_case *vector = vectors_at(&file, i);
         if (is_case(vector, "rectangle-")) check_rectangle(vector), checked++;
         if (is_case(vector, "filter-")) check_filter(vector), checked++;
+        if (is_case(vector, "seeds-")) check_seeds(vector), checked++;
         if (!is_case(vector, "pixels-") && !is_case(vector, "turned-")) continue;
         check_pixels(vector, &resize_portable);
         check_pixels(vector, resize_best_path());
@@ -140,7 +149,7 @@ static void test_rectangles_filters_and_pixels_match_their_vectors(void **state)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rectangles_filters_and_pixels_match_their_vectors),
+        cmocka_unit_test(test_everything_matches_its_vectors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
