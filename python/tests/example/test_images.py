@@ -2,6 +2,7 @@
 
 import pathlib
 import pickle
+import time
 import warnings
 
 import numpy as np
@@ -310,6 +311,23 @@ def test_without_a_good_substitute_the_first_error_is_raised(tmp_path):
         recmap.CorruptRecordError, match=r"tfrecord: record 0 at byte \d+: data CRC"
     ):
         next(iter(loader))
+
+
+def test_pixels_ahead_are_limited_by_default(photos):
+    """A batch has 12.3 MB of pixels, so 64 MiB hold five; of other records 16 would be ahead."""
+    image = recmap.Image((640, 640), key="image/encoded")
+    loader = recmap.Loader(photos, 10, features={"image": image}, threads=1)
+    next(iter(loader))
+    while loader.statistics["batches_ready"] < 5:
+        time.sleep(0.001)
+    time.sleep(1)  # a thread with more room would use it
+    assert loader.statistics["decoded_count"] == 60
+    loader = recmap.Loader(photos, 30, features={"image": image}, threads=3)  # one per thread
+    next(iter(loader))
+    while loader.statistics["batches_ready"] < 4:
+        time.sleep(0.001)
+    assert loader.statistics["batches_ready"] == 4
+    loader.close()
 
 
 def test_records_without_the_feature_take_the_default(photos):

@@ -15,6 +15,7 @@
 #include "dataset/open/dataset.h"
 #include "dataset/open/direct_support.h"
 #include "loader/slices/rows.h"
+#include "parse/plan/plan.h"
 
 recmap_status loader_check_process(const recmap_loader *loader, recmap_error *error) {
     if (!loader->owner || loader->owner == process_id()) return RECMAP_OK;
@@ -87,22 +88,47 @@ static recmap_status check_draw_order(const recmap_order *order, const recmap_or
                 draw_count, plural(draw_count), count);
 }
 
-/* Copies the options and replaces zeros with defaults: a thread for each core, and batches ahead
- * for each thread, but at least RECORDS_AHEAD records. */
+/* The bytes of a record's pixels. */
+static uint64_t pixels_size(const recmap_parser *parser) {
+    uint64_t size = 0;
+    for (size_t i = 0; parser && i < parser->image_count; i++) {
+        const struct slot *slot = &parser->images[i].slot;
+        size += slot->count * recmap_element_size(slot->element);
+    }
+    return size;
+}
+
+/* The default of batches_ahead: some for each thread, but at least RECORDS_AHEAD records. Batches
+ * of pixels are large, so no more than PIXELS_AHEAD bytes of them, but always one for each thread
+ * to fill and one to take. */
+static unsigned default_batches_ahead(const recmap_loader_options *options, unsigned threads) {
+    enum { BATCHES_MIN = 4, BATCHES_PER_THREAD = 2, RECORDS_AHEAD = 1024, PIXELS_AHEAD = 64 << 20 };
+    uint64_t ahead = (uint64_t)threads * BATCHES_PER_THREAD, batch_pixels;
+    uint64_t min = options->batch_size ? RECORDS_AHEAD / options->batch_size : 0;
+    if (min < BATCHES_MIN) min = BATCHES_MIN;
+    if (ahead < min) ahead = min;
+    uint64_t record_pixels = pixels_size(options->parser);
+    if (!record_pixels) return (unsigned)ahead;
+    uint64_t limit = __builtin_mul_overflow(record_pixels, options->batch_size, &batch_pixels) ||
+                             !batch_pixels
+                         ? 0
+                         : PIXELS_AHEAD / batch_pixels;
+    if (limit < (uint64_t)threads + 1) limit = (uint64_t)threads + 1;
+    return (unsigned)min_u64(ahead, limit);
+}
+
+/* Copies the options and replaces zeros with defaults: a thread for each core, and batches ahead.
+ */
 static void set_options(recmap_loader *loader, const recmap_loader_options *options) {
-    enum { BATCHES_MIN = 4, BATCHES_PER_THREAD = 2, RECORDS_AHEAD = 1024 };
     loader->options = *options;
     if (options->parser) recmap_parser_retain(options->parser);
     if (options->draw_order) recmap_order_retain(options->draw_order);
     if (!options->batches_ahead_epoch_limit) loader->options.batches_ahead_epoch_limit = UINT64_MAX;
     if (!options->thread_count)
         loader->options.thread_count = (unsigned)min_u64(core_count(), RECMAP_LOADER_THREADS_MAX);
-    if (!options->batches_ahead) {
-        loader->options.batches_ahead = loader->options.thread_count * BATCHES_PER_THREAD;
-        uint64_t min = options->batch_size ? RECORDS_AHEAD / options->batch_size : 0;
-        if (min < BATCHES_MIN) min = BATCHES_MIN;
-        if (loader->options.batches_ahead < min) loader->options.batches_ahead = (unsigned)min;
-    }
+    if (!options->batches_ahead)
+        loader->options.batches_ahead =
+            default_batches_ahead(options, loader->options.thread_count);
     loader->deal = (recmap_deal_options)RECMAP_DEAL_OPTIONS_INIT;
     loader->deal.world_size = options->world_size;
     loader->deal.batch_size = options->batch_size;
