@@ -38,6 +38,7 @@ from ._example.features import (
     VarLen,
     feature_of,
     parser_of_batches,
+    value_shape_of,
 )
 from ._example.images import Image
 from ._loader.view_order import order_over
@@ -72,15 +73,15 @@ def _spec_of(
     element = element_of(feature.dtype)
     dtype = np.dtype(object if element == "bytes" else _numpy_name(element))
     if isinstance(feature, FixedLen):
-        return Spec((*rows, *shape_of(feature.shape)), dtype)
+        return Spec((*rows, *value_shape_of(feature)), dtype)
     if isinstance(feature, Image) and (feature.size is not None or not is_batch):
         return Spec((*rows, *feature._row_shape()), dtype)
     if isinstance(feature, Sliced) and width:
         return Spec((*rows, width, *shape_of(feature.shape)), dtype)
     if isinstance(feature, FixedLenSequence) and not (feature.ragged and is_batch):
-        return Spec((*rows, None, *shape_of(feature.shape)), dtype)
+        return Spec((*rows, None, *value_shape_of(feature)), dtype)
     if isinstance(feature, VarLen) and not is_batch:
-        return Spec((None,), dtype)
+        return Spec((None, *value_shape_of(feature)), dtype)
     raise NotImplementedError(f"feature {name!r} is not an array, so it has no element_spec")
 
 

@@ -33,6 +33,7 @@ from ._example.features import (
     Sparse,
     VarLen,
     feature_of,
+    value_shape_of,
 )
 from ._example.images import Image
 from ._loader.joined import JoinedLoader, check_loader
@@ -362,7 +363,7 @@ def _form(given: Any, rows: int | None) -> _Form:
     element = element_of(feature.dtype)
     dtype = tf.string if element == "bytes" else tf.as_dtype(element)
     if isinstance(feature, FixedLen):
-        return _dense((rows, *shape_of(feature.shape)), dtype)
+        return _dense((rows, *value_shape_of(feature)), dtype)
     if isinstance(feature, Image):
         if feature.size is None:
             raise TypeError(
@@ -373,11 +374,11 @@ def _form(given: Any, rows: int | None) -> _Form:
     if isinstance(feature, Sparse):
         return _sparse((rows, *shape_of(feature.size)), dtype)
     if isinstance(feature, FixedLenSequence) and not feature.ragged:
-        return _dense((rows, None, *shape_of(feature.shape)), dtype)
+        return _dense((rows, None, *value_shape_of(feature)), dtype)
     if isinstance(given, tf.io.VarLenFeature):
         return _sparse((rows, None), dtype, _coordinates)
     assert isinstance(feature, (FixedLenSequence, Ragged, VarLen))
-    inner = shape_of(feature.shape) if isinstance(feature, FixedLenSequence) else ()
+    inner = value_shape_of(feature)
     lengths = _row_lengths(feature)
     while lengths and lengths[-1] is not None:  # the library turns these into dimensions
         inner = (lengths.pop(), *inner)

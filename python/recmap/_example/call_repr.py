@@ -9,6 +9,8 @@ __all__ = ["CallRepr"]
 
 # Fields that are shown without their names, even at their defaults.
 _POSITIONAL = ("shape", "dtype")
+# A first field that is shown without its name, unless it is at its default.
+_FIRST = "size"
 
 
 class CallRepr:
@@ -26,7 +28,8 @@ class CallRepr:
             if is_shown or field.default is MISSING:
                 arguments.append(repr(value))
             elif not _is_default(field, value):
-                arguments.append(f"{field.name}={value!r}")
+                is_first = i == 0 and field.name == _FIRST
+                arguments.append(repr(value) if is_first else f"{field.name}={value!r}")
         return f"{type(self).__name__}({', '.join(arguments)})"
 
 

@@ -120,6 +120,8 @@ def is_dtype(value: Any) -> bool:
 
 def element_name_of(dtype: Any) -> str:
     """As `element_of`, but does not check whether the library knows the type."""
+    if hasattr(dtype, "max_pixels"):  # an Image: its pixels
+        dtype = dtype.dtype
     if isinstance(dtype, type) and dtype in _PYTHON_TYPES:
         return _PYTHON_TYPES[dtype]
     name = dtype if isinstance(dtype, str) else getattr(dtype, "name", None)

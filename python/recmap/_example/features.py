@@ -41,7 +41,23 @@ __all__ = [
     "features_of_schema",
     "parser_of",
     "parser_of_batches",
+    "value_shape_of",
 ]
+
+
+def _pictures_of(kind: str, dtype: Any) -> tuple[Any, ...] | None:
+    """The description of the pictures in a list; None for other values."""
+    if not isinstance(dtype, Image):
+        return None
+    if dtype.key is not None or dtype.default is not None:
+        raise ValueError(f"give key= to the {kind}: its Image has no key and no default")
+    return dtype._spec()
+
+
+def value_shape_of(feature: Any) -> tuple[int | None, ...]:
+    """The shape of a value of a list; of pictures, with their pixels."""
+    shape: tuple[int | None, ...] = shape_of(getattr(feature, "shape", ()))
+    return (*shape, *feature.dtype._row_shape()) if isinstance(feature.dtype, Image) else shape
 
 
 class _Checked(CallRepr):
@@ -55,6 +71,7 @@ class _Checked(CallRepr):
         given: Any = self
         kind = type(self).__name__
         has_dtype = given.dtype is not NO_DTYPE
+        _pictures_of(kind, given.dtype)
         if not has_dtype:  # as in 0.2.0
             object.__setattr__(self, "dtype", "int64")
         if hasattr(self, "shape"):
@@ -115,7 +132,8 @@ class FixedLen(_Checked):
         dtype: the dtype of the array: "int64", "float32", bytes (which gives a `BytesColumn`), or
             another one ("int32", "uint8", "bool", "float16", "bfloat16", ...). A value that does
             not fit is an error. Required: without it, 0.2.0's "int64" holds until recmap 2.0, with
-            a DeprecationWarning.
+            a DeprecationWarning. Or an `Image`: each value is a picture, and its pixels are further
+            dimensions. All pictures of a record have the same crop and flip.
         default: for records without the feature: one value, or as many as the shape has. None: a
             record without the feature is an error.
         key: the name of the feature in the record, if it differs from the column's.
@@ -154,6 +172,7 @@ class FixedLen(_Checked):
             raw=_raw_of(self.raw, self.little_endian),
             raw_resize=self.fixed_length is not None,
             copy=self.copy,
+            image=_pictures_of("FixedLen", self.dtype),
         )
 
 
@@ -173,7 +192,9 @@ class VarLen(_Checked):
 
     def _row(self, name: str) -> Row:
         raw = _raw_of(self.raw, self.little_endian)
-        return feature_row(2, name, self.key, element_of(self.dtype), raw=raw, copy=self.copy)
+        image = _pictures_of("VarLen", self.dtype)
+        element = element_of(self.dtype)
+        return feature_row(2, name, self.key, element, raw=raw, copy=self.copy, image=image)
 
 
 @suggest_arguments
@@ -223,6 +244,7 @@ class FixedLenSequence(_Checked):
             copy=self.copy,
             max_length=_length_of("max_length", self.max_length),
             pad_to=_length_of("pad_to", self.pad_to),
+            image=_pictures_of("FixedLenSequence", self.dtype),
         )
 
 

@@ -340,10 +340,11 @@ def draws_of(seed: int | None, epoch: int | None, positions: Any) -> Draws | Non
 def has_random_images(*features: Mapping[str, Any] | None) -> bool:
     """Returns true if a crop or a flip of these features is random."""
     return any(
-        isinstance(feature, Image) and feature._is_random()
+        isinstance(image, Image) and image._is_random()
         for mapping in features
         if isinstance(mapping, Mapping)  # else refused with other words
         for feature in mapping.values()
+        for image in (feature, getattr(feature, "dtype", None))
     )
 
 

@@ -75,7 +75,7 @@ def areas(boxes):
 
 def rectangle_of(draws, image, state, height, width):
     """(top, left, height, width), scaled to the size of the image."""
-    size = np.array(image.size)
+    size = image.size
     if image.crop is None:
         return 0, 0, height, width
     if isinstance(image.crop, recmap.RandomResizedCrop):
@@ -99,7 +99,7 @@ def expected(draws, image, number, seed):
     top, left, h, w = rectangle_of(draws, image, state, height, width)
     out_height, out_width = image.size
     boxes = upright(boxes_of(number).astype(float), height, width, orientation)
-    boxes = (boxes - [top, left] * 2) * [out_height / h, out_width / w] * 2
+    boxes = (boxes - [top, left] * 2) * ([out_height / h, out_width / w] * 2)
     return boxes, out_height, out_width, draws.unit(draws.word(state, 0)) < image.flip
 
 
@@ -188,7 +188,7 @@ def test_a_feature_that_no_record_has_is_reported(photos):
         photos.parse([1], wrong, seed=1, epoch=0)
     none = {**SPEC, "boxes": recmap.Boxes("image", keys=("a", "b", "c", "d"))}
     with pytest.raises(recmap.FeatureError, match="no record of the batch has the feature 'a'"):
-        photos.parse([0, 1], none, seed=1, epoch=0)
+        photos.parse([0, 1], none, seed=1, epoch=0, missing="error")
     batch = photos.parse([0, 1], none, seed=1, epoch=0, missing="ignore")
     assert len(batch["boxes"].values) == 0 and not batch.is_valid("boxes").any()
 
@@ -199,7 +199,7 @@ def test_wrong_boxes_are_refused(photos):
     for keys in ("abcd", KEYS[:3], (1, 2, 3, 4), None):
         with pytest.raises(ValueError, match="names of four features"):
             recmap.Boxes("image", keys=keys)
-    assert repr(SPEC["boxes"]).startswith("Boxes('image', keys=('bbox/ymin'")
+    assert repr(SPEC["boxes"]).startswith("Boxes('image', ('bbox/ymin'")
 
 
 def test_boxes_in_frameworks(photos):

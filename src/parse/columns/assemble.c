@@ -16,6 +16,7 @@ static bool assemble_fixed(const struct assembly *a) {
 }
 
 static bool assemble_var_len(const struct assembly *a) {
+    if (a->plan->is_output) return assemble_steps(a);
     const int64_t *offsets[] = {buffer_int64(&a->sink->rows), buffer_int64(&a->sink->steps)};
     return assembly_set_shape(a, a->sink->value_count, NULL, 0) &&
            assembly_set_offsets(a, offsets, a->plan->is_list ? 2 : 1) &&
@@ -65,7 +66,7 @@ static bool assemble_column(struct batch_memory *memory, size_t column_index,
 static void truncate_rows(struct batch_memory *memory, size_t column_index) {
     const recmap_parser *parser = memory->parser;
     const struct column_plan *plan = &parser->columns[column_index];
-    if (!plan->feature.max_length) return;
+    if (!plan->feature.max_length || plan->is_output) return; /* no more pictures were decoded */
     const struct slot_set *slots = plan->is_list ? &parser->lists : &parser->features;
     sink_truncate_rows(batch_memory_sink(memory, plan->is_list, plan->values_slot),
                        &slots->slots[plan->values_slot], memory->row_count);

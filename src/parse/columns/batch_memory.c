@@ -191,11 +191,9 @@ struct sink *batch_memory_output(struct batch_memory *memory, size_t output_inde
 }
 
 struct sink *batch_memory_values(struct batch_memory *memory, const struct column_plan *column) {
+    if (column->is_output) return batch_memory_output(memory, column->values_slot);
     if (column->feature.kind == RECMAP_FEATURE_SLICED)
         return batch_memory_slice(memory, column->values_slot);
-    if (column->feature.kind == RECMAP_FEATURE_IMAGE ||
-        column->feature.kind == RECMAP_FEATURE_BOXES)
-        return batch_memory_output(memory, column->values_slot);
     return batch_memory_sink(memory, column->is_list, column->values_slot);
 }
 

@@ -21,7 +21,7 @@ recmap_status custom_row_check(const recmap_feature *features, size_t count, rec
         const char *name = feature->name ? feature->name : "";
         if (feature->kind == RECMAP_FEATURE_RAGGED || feature->kind == RECMAP_FEATURE_SPARSE ||
             feature->kind == RECMAP_FEATURE_SLICED || feature->kind == RECMAP_FEATURE_IMAGE ||
-            feature->kind == RECMAP_FEATURE_BOXES)
+            feature->kind == RECMAP_FEATURE_BOXES || feature->image)
             return fail(error, RECMAP_INVALID,
                         "feature '%.200s': a custom parser supports only FIXED_LEN, VAR_LEN and "
                         "FIXED_LEN_SEQUENCE",

@@ -4,6 +4,7 @@
 
 #include "base/core/error.h"
 #include "parse/columns/boxes_column.h"
+#include "parse/columns/pictures.h"
 
 /* The first random image of the parser, or NULL. */
 static const struct image_feature *find_random(const recmap_parser *parser) {
@@ -72,7 +73,7 @@ static bool take_fault(struct read_fault *fault, const recmap_parser *parser,
     fault_set(fault, RECMAP_FEATURE, SIZE_MAX, "feature '%.200s': %s",
               parser->outputs[image->pixels].name, error->message);
     fault_advise(fault, "%s", error->advice[0] ? error->advice : default_advice);
-    return fault_blame(fault, image->bytes_slot);
+    return image->is_in_lists ? false : fault_blame(fault, image->bytes_slot);
 }
 
 static recmap_image_draw draw_of(const recmap_columns *columns, const recmap_record *record,
@@ -105,6 +106,18 @@ static recmap_status decode_counted(void *pixels, const struct image_feature *im
     return status;
 }
 
+bool image_column_decode(recmap_columns *columns, const struct image_feature *image, void *pixels,
+                         const recmap_bytes *bytes, const recmap_image_draw *draw,
+                         struct read_fault *fault) {
+    recmap_error error = RECMAP_ERROR_INIT;
+    if (!may_go_on(columns, bytes->size)) {
+        fault_set(fault, RECMAP_CANCELLED, SIZE_MAX, "interrupted");
+        return false;
+    }
+    if (decode_counted(pixels, image, columns, bytes, draw, &error) == RECMAP_OK) return true;
+    return take_fault(fault, columns->batch->parser, image, &error);
+}
+
 static bool read_image(recmap_columns *columns, const struct image_feature *image,
                        const recmap_image_draw *draw, size_t row, struct read_fault *fault) {
     struct batch_memory *memory = columns->batch;
@@ -118,13 +131,8 @@ static bool read_image(recmap_columns *columns, const struct image_feature *imag
         columns->image_scratch.placement = placement_unmoved;
         return true;
     }
-    if (!may_go_on(columns, bytes.size)) {
-        fault_set(fault, RECMAP_CANCELLED, SIZE_MAX, "interrupted");
-        return false;
-    }
-    if (pixels && decode_counted(pixels, image, columns, &bytes, draw, &error) == RECMAP_OK)
-        return true;
-    if (!pixels && columns->image_counts) columns->image_counts->failed_count++;
+    if (pixels) return image_column_decode(columns, image, pixels, &bytes, draw, fault);
+    if (columns->image_counts) columns->image_counts->failed_count++;
     return take_fault(fault, memory->parser, image, &error);
 }
 
@@ -133,8 +141,8 @@ bool image_columns_read(recmap_columns *columns, const recmap_record *record, si
     const recmap_parser *parser = columns->batch->parser;
     const recmap_image_draw draw = draw_of(columns, record, row);
     for (size_t i = 0; i < parser->image_count; i++)
-        if (!read_image(columns, &parser->images[i], columns->draws.is_set ? &draw : NULL, row,
-                        fault) ||
+        if (!(parser->images[i].has_list ? pictures_read : read_image)(
+                columns, &parser->images[i], columns->draws.is_set ? &draw : NULL, row, fault) ||
             !boxes_columns_read(columns, i, row, fault))
             return false;
     return true;

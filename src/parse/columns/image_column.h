@@ -4,8 +4,8 @@
 
 #include "parse/columns/columns.h"
 
-/* Decodes the pictures of row `row` to their places in the batch, and moves their boxes. Returns false and fills `fault`
- * on failure. */
+/* Decodes the pictures of row `row` to their places in the batch, and moves their boxes. Returns
+ * false and fills `fault` on failure. */
 bool image_columns_read(recmap_columns *columns, const recmap_record *record, size_t row,
                         struct read_fault *fault);
 

@@ -259,6 +259,11 @@ static bool make_column(struct column_source *source, struct arrow_node *node) {
         source->dimension_count = source->column->dimension_count - 1;
         return make_fixed(source, node);
     case RECMAP_FEATURE_VAR_LEN:
+        if (source->plan->is_output) {
+            source->level_count = 1;
+            if (!find_steps(source)) return false;
+            break;
+        }
         source->dimension_count = 0;
         source->level_count = source->plan->is_list ? 2 : 1;
         break;
@@ -279,11 +284,9 @@ static bool make_column(struct column_source *source, struct arrow_node *node) {
 }
 
 static const struct slot *slot_of(const recmap_parser *parser, const struct column_plan *column) {
+    if (column->is_output) return &parser->outputs[column->values_slot];
     if (column->feature.kind == RECMAP_FEATURE_SLICED)
         return &parser->slices[column->values_slot].slot;
-    if (column->feature.kind == RECMAP_FEATURE_IMAGE ||
-        column->feature.kind == RECMAP_FEATURE_BOXES)
-        return &parser->outputs[column->values_slot];
     return &(column->is_list ? &parser->lists : &parser->features)->slots[column->values_slot];
 }
 

@@ -151,14 +151,26 @@ static recmap_status make_pad(struct column_plan *column, recmap_parser *parser,
     return column->pad ? RECMAP_OK : fail_memory(error);
 }
 
+/* The slot finds bytes values as it would without the image. */
+static recmap_status add_pictures(struct column_plan *column, recmap_parser *parser,
+                                  recmap_error *error) {
+    const recmap_element element = column->feature.element;
+    column->feature.element = RECMAP_ELEMENT_BYTES;
+    RETURN_IF_FAILED(add_values_slot(column, parser, error));
+    column->feature.element = element;
+    return plan_add_pictures(column, parser, error);
+}
+
 static recmap_status add_values(struct column_plan *column, recmap_parser *parser,
                                 recmap_error *error) {
     switch (column->feature.kind) {
     case RECMAP_FEATURE_SLICED: return add_slice(column, parser, error);
     case RECMAP_FEATURE_IMAGE: return plan_add_image(column, parser, error);
     case RECMAP_FEATURE_BOXES: return plan_add_boxes(column, parser, error);
-    default: return add_values_slot(column, parser, error);
+    default: break;
     }
+    return column->feature.image ? add_pictures(column, parser, error)
+                                 : add_values_slot(column, parser, error);
 }
 
 static recmap_status compile_column(recmap_parser *parser, const recmap_feature *feature,
@@ -213,7 +225,8 @@ recmap_status plan_compile(recmap_parser *parser, const recmap_feature *features
         return fail(error, RECMAP_INVALID, "the features are NULL");
     parser->columns = calloc(context_count + list_count + 1, sizeof *parser->columns);
     parser->slices = calloc(context_count + list_count + 1, sizeof *parser->slices);
-    if (!parser->columns || !parser->slices || !plan_reserve_images(parser, context_count) ||
+    if (!parser->columns || !parser->slices ||
+        !plan_reserve_images(parser, context_count + list_count) ||
         !make_room(&parser->features, features, context_count) ||
         !make_room(&parser->lists, lists, list_count))
         return fail_memory(error);

@@ -18,8 +18,9 @@ struct column_plan {
     recmap_feature feature;    /* a copy owned by the plan; `key` is never NULL */
     bool is_list;              /* of a SequenceExample's feature lists */
     size_t values_slot;        /* index into `features`, or into `lists` if is_list is set; SLICED:
-                                  into `slices`; IMAGE and BOXES: into `outputs` */
-    size_t part;               /* IMAGE: index into `images`; BOXES: into `boxes` */
+                                  into `slices`; if is_output is set: into `outputs` */
+    bool is_output;            /* the values are computed from others, as pixels and boxes are */
+    size_t part;               /* of pixels: index into `images`; BOXES: into `boxes` */
     const size_t *other_slots; /* one per partition (SIZE_MAX if uniform) or index key */
     uint64_t stride;           /* elements in `shape` */
     const void *pad;           /* one value, for FIXED_LEN_SEQUENCE and SLICED */
@@ -38,7 +39,10 @@ struct image_feature {
     const char *name;  /* of the column */
     size_t pixels;     /* the output with the pixels of a row */
     size_t shapes;     /* without a size: the output with the shape of a row; else SIZE_MAX */
-    size_t bytes_slot; /* of `features`: one view, which is empty if the default applies */
+    size_t bytes_slot; /* of `features`: one view, which is empty if the default applies; or any
+                          number of views, each a picture */
+    bool has_list;     /* any number */
+    bool is_in_lists;  /* the slot is of `lists` */
     const void *fill;  /* the pixels of the default, or NULL */
     struct image_plan plan;
 };
@@ -70,7 +74,7 @@ struct recmap_parser {
     struct slot_set lists;     /* of a SequenceExample */
     struct slice_plan *slices; /* SLICED features of both, which no record is parsed for */
     size_t slice_count;
-    struct slot *outputs;      /* values that are computed from others once a record was read */
+    struct slot *outputs; /* values that are computed from others once a record was read */
     size_t output_count;
     struct image_feature *images; /* IMAGE features */
     size_t image_count;

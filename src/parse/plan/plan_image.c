@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/core/error.h"
+#include "parse/plan/spec.h"
 
 bool plan_reserve_images(recmap_parser *parser, size_t count) {
     parser->images = calloc(count + 1, sizeof *parser->images);
@@ -95,6 +96,7 @@ static void add_image_outputs(struct image_feature *image, struct column_plan *c
                         .multiple = 1,
                         .is_exact = true};
     image->pixels = column->values_slot = add_output(parser, &slot);
+    column->is_output = true;
     image->shapes = SIZE_MAX;
     if (has_size) return;
     slot.element = RECMAP_ELEMENT_INT64;
@@ -114,6 +116,54 @@ recmap_status plan_add_image(struct column_plan *column, recmap_parser *parser,
     RETURN_IF_FAILED(add_image_bytes(image, parser, feature, error));
     add_image_outputs(image, column, parser);
     feature->image = NULL; /* the plan has a copy of what it needs */
+    return RECMAP_OK;
+}
+
+/* The dimensions of the pixels follow those of the values. */
+static recmap_status add_pixel_dimensions(struct column_plan *column, recmap_parser *parser,
+                                          const struct image_plan *plan, recmap_error *error) {
+    recmap_feature *feature = &column->feature;
+    const uint64_t last[] = {plan->image.height, plan->image.width, plan->channels};
+    const uint64_t picture = last[0] * last[1] * last[2];
+    const size_t count = feature->dimension_count;
+    if (column->stride > SPEC_ELEMENT_LIMIT / picture ||
+        feature->max_length > SPEC_ELEMENT_LIMIT / (column->stride * picture) ||
+        feature->pad_to > SPEC_ELEMENT_LIMIT / (column->stride * picture))
+        return fail(error, RECMAP_INVALID, "feature '%s': the pictures have more than 2^31 values",
+                    feature->name);
+    uint64_t *shape = arena_allocate(&parser->memory, (count + 3) * sizeof *shape);
+    if (!shape) return fail_memory(error);
+    if (count) memcpy(shape, feature->shape, count * sizeof *shape);
+    memcpy(shape + count, last, sizeof last);
+    feature->shape = shape;
+    feature->dimension_count = count + 3;
+    column->stride *= picture;
+    return RECMAP_OK;
+}
+
+recmap_status plan_add_pictures(struct column_plan *column, recmap_parser *parser,
+                                recmap_error *error) {
+    recmap_feature *feature = &column->feature;
+    column->part = parser->image_count++;
+    struct image_feature *image = &parser->images[column->part];
+    *image = (struct image_feature){.name = feature->name,
+                                    .bytes_slot = column->values_slot,
+                                    .has_list = true,
+                                    .is_in_lists = column->is_list,
+                                    .shapes = SIZE_MAX};
+    RETURN_IF_FAILED(init_image(image, feature, error));
+    RETURN_IF_FAILED(add_pixel_dimensions(column, parser, &image->plan, error));
+    const bool is_fixed = feature->kind == RECMAP_FEATURE_FIXED_LEN;
+    const struct slot pixels = {.kind = feature->kind,
+                                .name = feature->key,
+                                .name_size = strlen(feature->key),
+                                .element = feature->element,
+                                .count = is_fixed ? column->stride : 0,
+                                .multiple = column->stride,
+                                .is_exact = true};
+    image->pixels = column->values_slot = add_output(parser, &pixels);
+    column->is_output = true;
+    feature->image = NULL; /* as for images */
     return RECMAP_OK;
 }
 
@@ -152,6 +202,7 @@ recmap_status plan_add_boxes(struct column_plan *column, recmap_parser *parser,
                                 .element = RECMAP_ELEMENT_FLOAT32,
                                 .multiple = column->stride};
     boxes->output = column->values_slot = add_output(parser, &output);
+    column->is_output = true;
     feature->boxes = NULL; /* as for images */
     return RECMAP_OK;
 }
@@ -160,7 +211,8 @@ static recmap_status find_image(struct boxes_feature *boxes, const recmap_parser
                                 recmap_error *error) {
     for (size_t i = 0; i < parser->image_count; i++) {
         boxes->image = i;
-        if (strcmp(parser->images[i].name, boxes->image_name) == 0) return RECMAP_OK;
+        if (!parser->images[i].has_list && strcmp(parser->images[i].name, boxes->image_name) == 0)
+            return RECMAP_OK;
     }
     fail(error, RECMAP_INVALID, "feature '%.200s' has boxes in '%.200s', which is not an image",
          parser->outputs[boxes->output].name, boxes->image_name);

@@ -172,19 +172,35 @@ static recmap_status check_element(const recmap_feature *feature, recmap_error *
     return RECMAP_OK;
 }
 
-static recmap_status check_image(const recmap_feature *feature, recmap_error *error) {
+/* Checks a feature whose values are pictures. */
+static recmap_status check_pictures(const recmap_feature *feature, bool is_list,
+                                    recmap_error *error) {
+    if (feature->kind != RECMAP_FEATURE_FIXED_LEN && feature->kind != RECMAP_FEATURE_VAR_LEN &&
+        feature->kind != RECMAP_FEATURE_FIXED_LEN_SEQUENCE)
+        return refuse(error, feature,
+                      "only IMAGE, FIXED_LEN, VAR_LEN and FIXED_LEN_SEQUENCE have an image");
+    if (is_list && feature->kind == RECMAP_FEATURE_VAR_LEN)
+        return refuse(error, feature, "a feature list of pictures is a FIXED_LEN_SEQUENCE");
+    if (!feature->image->height)
+        return refuse(error, feature, "a list of pictures needs their height and width");
+    if (feature->image->layout != RECMAP_IMAGE_HWC)
+        return refuse(error, feature, "a list of pictures has the layout HWC");
+    if (feature->raw || feature->default_count)
+        return refuse(error, feature, "a list of pictures is not raw and has no default");
+    return RECMAP_OK;
+}
+
+static recmap_status check_image(const recmap_feature *feature, bool is_list, recmap_error *error) {
     const recmap_image *image = feature->image;
-    if (feature->kind != RECMAP_FEATURE_IMAGE) {
-        if (!image) return RECMAP_OK;
-        return refuse(error, feature, "only IMAGE has an image");
-    }
+    if (feature->kind != RECMAP_FEATURE_IMAGE && !image) return RECMAP_OK;
     if (!image) return refuse(error, feature, "IMAGE needs an image");
+    if (image->element && image->element != feature->element)
+        return refuse(error, feature, "the image has another element than the feature");
+    if (feature->kind != RECMAP_FEATURE_IMAGE) return check_pictures(feature, is_list, error);
     if (!image->height && feature->default_count)
         return refuse(error, feature, "an image without a size cannot have a default");
     if (!image->height && image->layout != RECMAP_IMAGE_HWC)
         return refuse(error, feature, "a column of images without a size has the layout HWC");
-    if (image->element && image->element != feature->element)
-        return refuse(error, feature, "the image has another element than the feature");
     for (size_t i = 0; i < feature->default_count; i++)
         if (feature->defaults[i].as.int64 < 0 || feature->defaults[i].as.int64 > 255)
             return refuse(error, feature, "a channel of the default is not 0 to 255");
@@ -231,7 +247,7 @@ recmap_status spec_check(const recmap_feature *feature, bool is_list, recmap_err
     RETURN_IF_FAILED(check_slices(feature, error));
     RETURN_IF_FAILED(check_lengths(feature, error));
     RETURN_IF_FAILED(check_partitions(feature, error));
-    RETURN_IF_FAILED(check_image(feature, error));
+    RETURN_IF_FAILED(check_image(feature, is_list, error));
     RETURN_IF_FAILED(check_boxes(feature, error));
     return check_indices(feature, error);
 }

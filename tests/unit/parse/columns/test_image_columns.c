@@ -248,6 +248,90 @@ static void test_only_images_with_a_size_have_defaults_and_layouts(void **state)
                      RECMAP_INVALID);
 }
 
+enum { PICTURE_SIZE = 4 * 6 * 3 };
+
+static const recmap_image small = {.version = RECMAP_IMAGE_VERSION, .height = 4, .width = 6};
+
+static recmap_feature list_feature(const char *name, recmap_feature_kind kind) {
+    recmap_feature feature = image_feature(name, &small);
+    feature.kind = kind;
+    return feature;
+}
+
+/* The values of both kinds are the pictures in order; a value without bytes is zeros. */
+static void test_lists_of_pictures(void **state) {
+    (void)state;
+    static const uint64_t two[] = {2};
+    static const uint8_t zeros[PICTURE_SIZE];
+    recmap_feature features[] = {list_feature("any", RECMAP_FEATURE_VAR_LEN),
+                                 list_feature("two", RECMAP_FEATURE_FIXED_LEN)};
+    features[1].shape = two;
+    features[1].dimension_count = 1;
+    picture_batch_add(&batch, &(struct picture_record){.pictures = {"rgb.png", "gray.jpg"}}, false);
+    picture_batch_add(&batch, &(struct picture_record){.pictures = {"", "rgb.png"}}, false);
+    assert_int_equal(picture_batch_parse(&batch, features, 2, false, RECMAP_PARSE_RAISE),
+                     RECMAP_OK);
+    const recmap_column *any = recmap_columns_get(batch.columns, 0);
+    const recmap_column *both = recmap_columns_get(batch.columns, 1);
+    assert_memory_equal(any->shape, ((uint64_t[]){4, 4, 6, 3}), 4 * sizeof(uint64_t));
+    assert_memory_equal(any->offsets[0], ((int64_t[]){0, 2, 4}), 3 * sizeof(int64_t));
+    assert_memory_equal(both->shape, ((uint64_t[]){2, 2, 4, 6, 3}), 5 * sizeof(uint64_t));
+    assert_memory_equal(any->values, both->values, 4 * PICTURE_SIZE);
+    const uint8_t *pixels = any->values;
+    assert_memory_equal(pixels + 2 * PICTURE_SIZE, zeros, PICTURE_SIZE);
+    assert_memory_equal(pixels + 3 * PICTURE_SIZE, pixels, PICTURE_SIZE);
+    assert_memory_not_equal(pixels + PICTURE_SIZE, pixels, PICTURE_SIZE);
+}
+
+static void test_steps_of_pictures_are_padded(void **state) {
+    (void)state;
+    static const uint8_t zeros[PICTURE_SIZE];
+    recmap_feature feature = list_feature("image", RECMAP_FEATURE_FIXED_LEN_SEQUENCE);
+    picture_batch_add(&batch, &(struct picture_record){.pictures = {"rgb.png"}}, true);
+    picture_batch_add(&batch, &(struct picture_record){.pictures = {"rgb.png", "gray.jpg"}}, true);
+    assert_int_equal(picture_batch_parse(&batch, &feature, 1, true, RECMAP_PARSE_RAISE), RECMAP_OK);
+    const recmap_column *column = recmap_columns_get(batch.columns, 0);
+    const uint8_t *pixels = column->values;
+    assert_memory_equal(column->shape, ((uint64_t[]){2, 2, 4, 6, 3}), 5 * sizeof(uint64_t));
+    assert_memory_equal(column->lengths, ((int64_t[]){1, 2}), 2 * sizeof(int64_t));
+    assert_memory_equal(pixels + PICTURE_SIZE, zeros, PICTURE_SIZE);
+    assert_memory_equal(pixels + 2 * PICTURE_SIZE, pixels, PICTURE_SIZE);
+    feature.max_length = 1;
+    assert_int_equal(picture_batch_parse(&batch, &feature, 1, true, RECMAP_PARSE_RAISE), RECMAP_OK);
+    column = recmap_columns_get(batch.columns, 0);
+    assert_memory_equal(column->shape, ((uint64_t[]){2, 1, 4, 6, 3}), 5 * sizeof(uint64_t));
+}
+
+static void test_impossible_lists_of_pictures_are_refused(void **state) {
+    (void)state;
+    const recmap_image whole = {.version = RECMAP_IMAGE_VERSION};
+    const recmap_feature_kind kinds[] = {RECMAP_FEATURE_RAGGED, RECMAP_FEATURE_SPARSE,
+                                         RECMAP_FEATURE_SLICED, RECMAP_FEATURE_VAR_LEN};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const recmap_feature feature = list_feature("image", kinds[i]);
+        assert_int_equal(picture_batch_parse(&batch, &feature, 1, true, RECMAP_PARSE_RAISE),
+                         RECMAP_INVALID);
+    }
+    recmap_feature feature = list_feature("image", RECMAP_FEATURE_VAR_LEN);
+    feature.image = &whole;
+    assert_int_equal(picture_batch_parse(&batch, &feature, 1, false, RECMAP_PARSE_RAISE),
+                     RECMAP_INVALID);
+}
+
+/* Their pixels together would not fit, although each picture does. */
+static void test_a_list_of_too_many_pixels_is_refused(void **state) {
+    (void)state;
+    recmap_image image = small;
+    image.max_pixels = 96 * 64;
+    image.height = image.width = 64;
+    recmap_feature feature = list_feature("image", RECMAP_FEATURE_VAR_LEN);
+    feature.image = &image;
+    picture_batch_add(&batch, &(struct picture_record){.pictures = {"rgb.png", "rgb.png"}}, false);
+    assert_int_equal(picture_batch_parse(&batch, &feature, 1, false, RECMAP_PARSE_RAISE),
+                     RECMAP_FEATURE);
+    assert_non_null(strstr(batch.error.message, "2 pictures of 4096 pixels"));
+}
+
 #define TEST(name) cmocka_unit_test_teardown(name, end)
 
 int main(void) {
@@ -258,6 +342,10 @@ int main(void) {
         TEST(test_pictures_keep_their_sizes),
         TEST(test_a_large_picture_without_a_size_is_refused),
         TEST(test_only_images_with_a_size_have_defaults_and_layouts),
+        TEST(test_lists_of_pictures),
+        TEST(test_steps_of_pictures_are_padded),
+        TEST(test_impossible_lists_of_pictures_are_refused),
+        TEST(test_a_list_of_too_many_pixels_is_refused),
         TEST(test_boxes_move_with_the_pixels),
         TEST(test_boxes_of_different_counts_are_refused),
         TEST(test_boxes_in_pixels_are_refused),
