@@ -10,8 +10,8 @@ from recmap._base import names as _names
 
 # Public names that are not called by users with keyword arguments.
 NOT_CALLED = {
-    *("BytesColumn", "ColumnBatch", "Columns", "Dataset", "Joined", "Order", "RaggedColumn"),
-    *("RecordBatch", "RowBatch", "SparseColumn", "__version__"),
+    *("BytesColumn", "ColumnBatch", "Columns", "Dataset", "ImageColumn", "Joined", "Order"),
+    *("RaggedColumn", "RecordBatch", "RowBatch", "SparseColumn", "__version__"),
     *("decode_example", "encode_example", "encode_sequence_example"),
     *(name for name in recmap.__all__ if name.endswith("Error")),
 }
