@@ -9,7 +9,11 @@ const struct resize_path *resize_best_path(void) {
 #ifdef RESIZE_AVX2
     if (__builtin_cpu_supports("avx2")) return &resize_avx2;
 #endif
+#ifdef RESIZE_NEON
+    return &resize_neon;
+#else
     return &resize_portable;
+#endif
 }
 
 void resize_deinit(struct resize *resize) {

@@ -31,6 +31,12 @@ extern const struct resize_path resize_portable;
 extern const struct resize_path resize_avx2;
 #endif
 
+/* Every 64-bit ARM has NEON. */
+#if defined(__AARCH64EL__) && !defined(RECMAP_PORTABLE)
+#define RESIZE_NEON 1
+extern const struct resize_path resize_neon;
+#endif
+
 /* The fastest path that this CPU has. */
 const struct resize_path *resize_best_path(void);
 
