@@ -12,6 +12,7 @@
 #define RECMAP_IMAGE_H
 
 #include <recmap/feature.h>
+#include <recmap/image_decoder.h>
 #include <recmap/status.h>
 #include <recmap/text.h>
 
@@ -23,12 +24,6 @@ enum { RECMAP_IMAGE_VERSION = 1 };
 
 /* The default of recmap_image.max_pixels: 64 Mi. */
 enum { RECMAP_IMAGE_MAX_PIXELS = 1 << 26 };
-
-typedef enum recmap_image_format {
-    RECMAP_IMAGE_JPEG = 1,
-    RECMAP_IMAGE_PNG = 2,
-    RECMAP_IMAGE_WEBP = 3,
-} recmap_image_format;
 
 /* The channels of the pixels. */
 typedef enum recmap_image_mode {
@@ -83,6 +78,10 @@ struct recmap_image {
     const double *mean;  /* floating-point elements: subtracted from each channel, on the scale 0
                             to 1; NULL: 0 */
     const double *std;   /* floating-point elements: divides each channel; NULL: 1 */
+
+    /* Decoders of other formats, or of the same: they are asked in order, before recmap's own. */
+    const recmap_image_decoder *decoders;
+    size_t decoder_count;
 };
 
 /* Boxes of objects in a picture. A record has as many values in each of four float features: the
@@ -106,18 +105,8 @@ typedef struct recmap_image_draw {
     uint64_t position;
 } recmap_image_draw;
 
-/* What the header of a picture says. */
-typedef struct recmap_image_info {
-    recmap_image_format format;
-    uint32_t height; /* upright: after the orientation is applied */
-    uint32_t width;
-    const char *mode;     /* "L", "LA", "RGB", "RGBA", "CMYK" or "P"; static */
-    unsigned depth;       /* bits of a channel: 1, 2, 4, 8 or 16 */
-    unsigned orientation; /* of EXIF, 1 to 8; 1 if there is none */
-} recmap_image_info;
-
-/* Reads the header only. Errors: UNSUPPORTED for other formats, by their name, and without image
- * libraries in this build; FEATURE for damaged headers. Pure. */
+/* Reads the header of a JPEG, PNG or WebP picture only. Errors: UNSUPPORTED for other formats, by
+ * their name; FEATURE for damaged headers. Pure. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_image_describe(recmap_image_info *info,
                                                                 const void *data, size_t size,
                                                                 recmap_error *error);
@@ -135,8 +124,9 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_image_size(uint32_t *height, ui
 /* Decodes a picture to height x width x channels elements in C order. `pixels` has room for
  * `pixels_size` bytes. `draw` may be NULL if nothing is random. Errors: INVALID for an impossible
  * description, a missing draw or too little room; FEATURE if the picture is damaged, cut off, too
- * large, or cannot be converted without loss of meaning (16-bit gray to 8 bits); UNSUPPORTED as
- * recmap_image_describe; NO_MEMORY. Threads: any number may call it. */
+ * large, or cannot be converted without loss of meaning (16-bit gray to 8 bits), and for anything
+ * wrong that a decoder does; UNSUPPORTED as recmap_image_describe, and without image libraries in
+ * this build; NO_MEMORY. Threads: any number may call it. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_image_decode(void *pixels, size_t pixels_size,
                                                               const recmap_image *image,
                                                               const void *data, size_t size,

@@ -19,6 +19,7 @@
 #include <recmap/filter.h>
 #include <recmap/framing.h>
 #include <recmap/image.h>
+#include <recmap/image_decoder.h>
 #include <recmap/index.h>
 #include <recmap/interrupt.h>
 #include <recmap/loader.h>

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -85,8 +86,8 @@ Crop: TypeAlias = RandomResizedCrop | CenterCrop | RandomCrop
 @suggest_arguments
 @dataclass(frozen=True, repr=False)
 class Image(CallRepr):
-    """Pixels of a feature that holds a JPEG, PNG or WebP picture: an array [rows, height, width,
-    channels].
+    """Pixels of a feature that holds a JPEG, PNG or WebP picture, or one of a format that
+    `decoders` know: an array [rows, height, width, channels].
 
     The pixels are a function of the picture, these arguments, and, if something is random, of the
     loader's seed, the epoch and the record's number: neither the batch size, nor the number of
@@ -110,6 +111,9 @@ class Image(CallRepr):
         draw: the name of the random draws. Images with the same name have the same crops and flips
             if their pictures have the same size, as a picture and its mask.
         max_pixels: larger pictures are refused.
+        decoders: paths of shared objects that decode other formats, with a slash each
+            ("./qoi.so"): see docs/guide/images.md. They are asked in order, before recmap's own
+            formats. Their code runs in this process. Absolute paths are pickled.
         key: the name of the feature in the record, if it differs from the column's.
         default: the colour, one number or one for each channel, of records without the feature.
             None: such a record is an error.
@@ -128,11 +132,13 @@ class Image(CallRepr):
     exif: bool = True
     draw: str = ""
     max_pixels: int = 1 << 26
+    decoders: Sequence[str | os.PathLike[str]] = ()
     key: str | None = None
     default: Any = None
 
     def __post_init__(self) -> None:
         check_key("Image", self.key)
+        object.__setattr__(self, "decoders", _paths_of(self.decoders))
         self._spec()
 
     def _element(self) -> str:
@@ -170,6 +176,7 @@ class Image(CallRepr):
             self.draw,
             limit,
             *levels,
+            self.decoders,
         )
 
     def _row(self, name: str) -> Row:
@@ -230,6 +237,17 @@ def _levels_of(name: str, values: Any, channels: int) -> tuple[float, ...] | Non
     return tuple(numbers * channels if len(numbers) == 1 else numbers)
 
 
+def _paths_of(decoders: Any) -> tuple[str, ...]:
+    """The absolute paths of decoders."""
+    if isinstance(decoders, (str, bytes, os.PathLike)) or not isinstance(decoders, Iterable):
+        raise TypeError(f"decoders is a list of paths of shared objects, not {decoders!r}")
+    paths = [os.fspath(path) for path in decoders]
+    for path in paths:
+        if not isinstance(path, str) or "/" not in path:
+            raise ValueError(f'the path of a decoder needs a slash ("./qoi.so"), not {path!r}')
+    return tuple(os.path.abspath(path) for path in paths)
+
+
 class ImageInfo(NamedTuple):
     """What the header of a picture says. Height and width are upright: see `orientation`."""
 
@@ -269,6 +287,7 @@ def decode_image(
     exif: bool = True,
     draw: str = "",
     max_pixels: int = 1 << 26,
+    decoders: Sequence[str | os.PathLike[str]] = (),
     seed: int | None = None,
     epoch: int | None = None,
     number: int | None = None,
@@ -278,7 +297,7 @@ def decode_image(
     as [channels, height, width].
 
     Args:
-        data: the bytes of a JPEG, PNG or WebP picture.
+        data: the bytes of a JPEG, PNG or WebP picture, or one that `decoders` know.
         seed, epoch, number: what the crop and the flip of a loader depend on: its seed, the epoch
             and the number of the record. Needed if something is random.
         position: of the record in the epoch, for orders that may repeat records.
@@ -303,6 +322,7 @@ def decode_image(
         exif,
         draw,
         max_pixels,
+        decoders,
     )
     drawn = (seed, epoch, number)
     if any(value is not None for value in drawn) and any(value is None for value in drawn):

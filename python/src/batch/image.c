@@ -22,20 +22,44 @@ static int take_channels(const double **numbers, double room[4], PyObject *tuple
     return 1;
 }
 
+/* Loads the shared objects of decoders. */
+static int take_decoders(struct image_spec *spec, PyObject *paths) {
+    Py_ssize_t count = PyTuple_Size(paths);
+    if (count < 0) return 0;
+    if (count > IMAGE_DECODERS_MAX) {
+        PyErr_Format(PyExc_ValueError, "an image has at most %d decoders", IMAGE_DECODERS_MAX);
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *path = NULL;
+        const recmap_image_decoder *decoder = NULL;
+        recmap_error error = RECMAP_ERROR_INIT;
+        if (!take_path(PyTuple_GetItem(paths, i), &path)) return 0;
+        recmap_status status = recmap_image_decoder_load(&decoder, PyBytes_AsString(path), &error);
+        Py_DECREF(path);
+        if (status != RECMAP_OK) return raise_error(&error) != NULL;
+        spec->decoders[i] = *decoder;
+    }
+    spec->image.decoders = spec->decoders;
+    spec->image.decoder_count = (size_t)count;
+    return 1;
+}
+
 int take_image(struct image_spec *spec, PyObject *tuple) {
     recmap_image *image = &spec->image;
     int mode, layout, crop, fill, interpolation;
-    PyObject *mean, *std;
+    PyObject *mean, *std, *decoders;
     *spec = (struct image_spec){.image = {.version = RECMAP_IMAGE_VERSION}};
     if (!PyTuple_Check(tuple)) {
         PyErr_SetString(PyExc_TypeError, "an image must be a tuple");
         return 0;
     }
-    if (!PyArg_ParseTuple(tuple, "IIiii(dd)(dd)IIidippsO&OO", &image->height, &image->width, &mode,
-                          &layout, &crop, &image->scale[0], &image->scale[1], &image->ratio[0],
-                          &image->ratio[1], &image->resize, &image->padding, &fill, &image->flip,
-                          &interpolation, &image->no_antialias, &image->ignores_exif, &image->draw,
-                          take_uint64, &image->max_pixels, &mean, &std))
+    if (!PyArg_ParseTuple(tuple, "IIiii(dd)(dd)IIidippsO&OOO!", &image->height, &image->width,
+                          &mode, &layout, &crop, &image->scale[0], &image->scale[1],
+                          &image->ratio[0], &image->ratio[1], &image->resize, &image->padding,
+                          &fill, &image->flip, &interpolation, &image->no_antialias,
+                          &image->ignores_exif, &image->draw, take_uint64, &image->max_pixels,
+                          &mean, &std, &PyTuple_Type, &decoders))
         return 0;
     image->mode = (recmap_image_mode)mode;
     image->layout = (recmap_image_layout)layout;
@@ -43,7 +67,7 @@ int take_image(struct image_spec *spec, PyObject *tuple) {
     image->fill = (uint8_t)fill;
     image->interpolation = (recmap_interpolation)interpolation;
     return take_channels(&image->mean, spec->mean, mean) &&
-           take_channels(&image->std, spec->std, std);
+           take_channels(&image->std, spec->std, std) && take_decoders(spec, decoders);
 }
 
 static const char *format_name(recmap_image_format format) {

@@ -41,7 +41,8 @@ static recmap_status fail_format(const uint8_t *data, size_t size, recmap_error 
         if (starts_with(data, size, others[i].signature, others[i].size, others[i].at)) {
             fail(error, RECMAP_UNSUPPORTED, "the bytes are %s, not JPEG, PNG or WebP",
                  others[i].name);
-            fail_advise(error, "read the feature as bytes and decode it with another library");
+            fail_advise(error,
+                        "give the image a decoder of this format, or read the feature as bytes");
             return RECMAP_UNSUPPORTED;
         }
     fail(error, RECMAP_UNSUPPORTED, "the bytes are not a JPEG, PNG or WebP picture");

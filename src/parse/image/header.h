@@ -12,7 +12,8 @@ struct image_header {
     uint32_t height; /* as stored, not upright */
     uint32_t width;
     const char *mode;
-    uint8_t channels; /* of the stored samples; 1 for a palette */
+    const recmap_image_decoder *custom; /* that recognized the picture; else NULL */
+    uint8_t channels;                   /* of the stored samples; 1 for a palette */
     uint8_t depth;
     uint8_t orientation;
     bool is_animated;      /* WebP: the first frame counts */

@@ -7,14 +7,14 @@
 
 #include "base/core/bytes.h"
 #include "base/core/error.h"
-#include "parse/image/decoder.h"
+#include "parse/image/custom.h"
 #include "parse/image/draw.h"
 
 /* Above this a thread's memory is given back after each picture. */
 enum { KEPT_MEMORY = 64 << 20 };
 
 recmap_status fail_wide_gray(recmap_error *error) {
-    fail(error, RECMAP_FEATURE, "the PNG is gray with 16 bits, which are not reduced to 8");
+    fail(error, RECMAP_FEATURE, "the picture is gray with 16 bits, which are not reduced to 8");
     fail_advise(error, "such values are usually depths or labels: read them as uint16");
     return RECMAP_FEATURE;
 }
@@ -37,7 +37,10 @@ recmap_status recmap_image_describe(recmap_image_info *info, const void *data, s
 
 static recmap_status read_header(struct image_header *header, const struct image_plan *plan,
                                  const void *data, size_t size, recmap_error *error) {
-    RETURN_IF_FAILED(image_header_read(header, data, size, error));
+    const recmap_image_decoder *custom =
+        custom_find(plan->decoders, plan->decoder_count, data, size);
+    if (custom) RETURN_IF_FAILED(custom_header_read(header, custom, data, size, error));
+    else RETURN_IF_FAILED(image_header_read(header, data, size, error));
     if (plan->image.ignores_exif) header->orientation = 1;
     if ((uint64_t)header->height * header->width > plan->image.max_pixels) {
         fail(error, RECMAP_FEATURE,
@@ -138,6 +141,7 @@ static bool start_rows(struct image_rows *rows, struct region *region, uint8_t *
 static recmap_status decode_region(struct image_rows *rows, const struct encoded *encoded,
                                    const struct region *region, recmap_error *error) {
     switch (encoded->header->format) {
+    case RECMAP_IMAGE_CUSTOM: return custom_decode(rows, encoded, region, error);
     case RECMAP_IMAGE_JPEG: return jpeg_decode(rows, encoded, region, error);
     case RECMAP_IMAGE_PNG: return png_decode(rows, encoded, region, error);
     default: return webp_decode(rows, encoded, region, error);

@@ -13,6 +13,8 @@ struct image_plan {
     uint64_t draw_stream;
     bool is_random;
     void *table; /* of each channel 256 elements, for floating-point elements; else NULL */
+    recmap_image_decoder *decoders;
+    size_t decoder_count;
 };
 
 /* Memory of one thread that is reused from picture to picture. Zero it to begin. */

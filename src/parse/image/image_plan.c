@@ -4,6 +4,7 @@
 
 #include "base/core/error.h"
 #include "base/core/short_float.h"
+#include "parse/image/custom.h"
 #include "parse/image/draw.h"
 #include "parse/image/image.h"
 
@@ -95,6 +96,7 @@ static recmap_status check(const recmap_image *image, recmap_error *error) {
     if (!(image->flip >= 0 && image->flip <= 1))
         return fail(error, RECMAP_INVALID, "invalid probability of a flip: %g", image->flip);
     RETURN_IF_FAILED(check_size(image, error));
+    RETURN_IF_FAILED(custom_check(image->decoders, image->decoder_count, error));
     return check_colours(image, error);
 }
 
@@ -124,6 +126,16 @@ static bool make_table(struct image_plan *plan, const recmap_image *image) {
     return true;
 }
 
+static bool copy_decoders(struct image_plan *plan, const recmap_image *image) {
+    size_t size = image->decoder_count * sizeof *image->decoders;
+    if (!size) return true;
+    plan->decoders = malloc(size);
+    if (!plan->decoders) return false;
+    memcpy(plan->decoders, image->decoders, size);
+    plan->decoder_count = image->decoder_count;
+    return true;
+}
+
 recmap_status image_plan_init(struct image_plan *plan, const recmap_image *image,
                               recmap_error *error) {
     *plan = (struct image_plan){.image = *image};
@@ -136,13 +148,14 @@ recmap_status image_plan_init(struct image_plan *plan, const recmap_image *image
     RETURN_IF_FAILED(check(own, error));
     own->mean = own->std = NULL;
     own->draw = NULL;
+    own->decoders = NULL;
     plan->channels = recmap_image_channels(own->mode);
     plan->pixel_size = plan->channels * image_element_size(own->element);
     plan->draw_stream = draw_stream(image->draw);
     plan->is_random = (own->flip > 0 && own->flip < 1) || own->crop == RECMAP_CROP_RANDOM ||
                       own->crop == RECMAP_CROP_RANDOM_RESIZED;
     if (is_floating(own->element) && !make_table(plan, image)) return fail_memory(error);
-    return RECMAP_OK;
+    return copy_decoders(plan, image) ? RECMAP_OK : fail_memory(error);
 }
 
 void image_plan_fill(void *pixels, const struct image_plan *plan, const uint8_t *colour,
@@ -163,4 +176,6 @@ void image_plan_fill(void *pixels, const struct image_plan *plan, const uint8_t 
 void image_plan_deinit(struct image_plan *plan) {
     free(plan->table);
     plan->table = NULL;
+    free(plan->decoders);
+    plan->decoders = NULL;
 }
