@@ -35,6 +35,7 @@ static atomic_int first_kind;
 static atomic_uint hit_kinds;
 static atomic_bool hit_lmdb;
 static _Atomic int64_t allocation_count, map_count;
+static _Atomic uint64_t allocated_size;
 /* Volatile, as compilers know that malloc never looks at it. */
 static __thread volatile bool is_inside;
 
@@ -77,6 +78,10 @@ unsigned interpose_hit_kinds(void) {
 
 int64_t interpose_allocations(void) {
     return allocation_count;
+}
+
+uint64_t interpose_allocated_size(void) {
+    return allocated_size;
 }
 
 int64_t interpose_maps(void) {
@@ -458,14 +463,24 @@ static void find_allocator(void) {
     is_resolving = false;
 }
 
+/* Returns true if the allocation is to fail. */
+static bool fails(size_t size) {
+    return enter(CALL_ALLOCATE, NULL) == FAULT_ERRNO && (!size || size != plan.spared_size);
+}
+
+static void count_allocation(size_t size) {
+    allocation_count++;
+    allocated_size += size;
+}
+
 void *malloc(size_t size) {
     if (!real_malloc) {
         if (is_resolving) return take_early(size);
         find_allocator();
     }
-    if (enter(CALL_ALLOCATE, NULL) == FAULT_ERRNO) return NULL;
+    if (fails(size)) return NULL;
     void *memory = real_malloc(size);
-    if (memory) allocation_count++;
+    if (memory) count_allocation(size);
     return memory;
 }
 
@@ -474,26 +489,27 @@ void *calloc(size_t count, size_t size) {
         if (is_resolving) return take_early(count * size);
         find_allocator();
     }
-    if (enter(CALL_ALLOCATE, NULL) == FAULT_ERRNO) return NULL;
+    if (fails(count * size)) return NULL;
     void *memory = real_calloc(count, size);
-    if (memory) allocation_count++;
+    if (memory) count_allocation(count * size);
     return memory;
 }
 
 void *realloc(void *memory, size_t size) {
     if (!real_malloc) find_allocator();
     if (is_early(memory)) abort();
-    if (enter(CALL_ALLOCATE, NULL) == FAULT_ERRNO) return NULL;
+    if (fails(size)) return NULL;
     void *moved = real_realloc(memory, size);
-    if (!memory && moved) allocation_count++;
+    if (moved) count_allocation(size);
+    if (memory && moved) allocation_count--;
     return moved;
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t size) {
     if (!real_malloc) find_allocator();
-    if (enter(CALL_ALLOCATE, NULL) == FAULT_ERRNO) return ENOMEM;
+    if (fails(size)) return ENOMEM;
     int result = real_posix_memalign(memory, alignment, size);
-    if (!result) allocation_count++;
+    if (!result) count_allocation(size);
     return result;
 }
 

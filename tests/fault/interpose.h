@@ -56,6 +56,7 @@ struct call_plan {
     bool is_sticky; /* and all after it */
     enum call_fault fault;
     int code;
+    size_t spared_size; /* allocations of this size, if not 0, do not fail */
     /* Called after every call that counts and succeeds; calls made in here do not count. */
     void (*watch)(void *context, const struct call *call);
     void *context;
@@ -78,6 +79,8 @@ bool interpose_hit_lmdb(void);
 /* What the process holds that recmap took: allocations, maps of files. Counted all the time, so
  * that a difference is a leak. The number of allocations means nothing under a sanitizer. */
 int64_t interpose_allocations(void);
+/* The bytes that were asked for since the beginning, freed or not. */
+uint64_t interpose_allocated_size(void);
 int64_t interpose_maps(void);
 
 #endif

@@ -43,6 +43,19 @@ static void take_error(png_structp png, png_const_charp message) {
     leave(reader);
 }
 
+/* libpng reports it as any other error, or does without a chunk. */
+static png_voidp allocate(png_structp png, png_alloc_size_t size) {
+    struct png_reader *reader = png_get_mem_ptr(png);
+    void *memory = malloc(size);
+    if (!memory) reader->lacks_memory = true;
+    return memory;
+}
+
+static void release(png_structp png, png_voidp memory) {
+    (void)png;
+    free(memory);
+}
+
 static void note_warning(png_structp png, png_const_charp message) {
     struct png_reader *reader = png_get_error_ptr(png);
     reader->rows->has_warnings = true;
@@ -90,7 +103,7 @@ static enum sample_layout layout_of(const struct png_reader *reader) {
 
 static bool take_memory(struct png_reader *reader, size_t size) {
     reader->buffer = malloc(size);
-    reader->lacks_memory = !reader->buffer;
+    if (!reader->buffer) reader->lacks_memory = true;
     return reader->buffer;
 }
 
@@ -156,7 +169,8 @@ static recmap_status fail_reader(const struct png_reader *reader, recmap_error *
 recmap_status png_decode(struct image_rows *rows, const struct encoded *encoded,
                          const struct region *region, recmap_error *error) {
     struct png_reader reader = {.rows = rows, .encoded = encoded};
-    reader.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reader, take_error, note_warning);
+    reader.png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &reader, take_error, note_warning,
+                                          &reader, allocate, release);
     (void)region; /* rows that are not wanted are decoded too: each depends on the one above */
     if (!reader.png) return fail_memory(error);
     reader.info = png_create_info_struct(reader.png);

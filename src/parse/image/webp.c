@@ -1,5 +1,6 @@
 /* libwebp decodes whole pictures, at their full size. Of an animation, the first frame counts, at
  * its place on a canvas that is otherwise transparent black. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +45,16 @@ static bool find_first_frame(struct frame *frame, const uint8_t *data, size_t si
     return false;
 }
 
+/* libwebp has no code of its own for some allocations that fail, but malloc sets errno. */
+static VP8StatusCode decode_bytes(const struct frame *frame, WebPDecoderConfig *config) {
+    int saved = errno;
+    errno = 0;
+    VP8StatusCode code = WebPDecode(frame->data, frame->size, config);
+    if (code != VP8_STATUS_OK && errno == ENOMEM) code = VP8_STATUS_OUT_OF_MEMORY;
+    errno = saved;
+    return code;
+}
+
 static recmap_status fail_webp(VP8StatusCode code, recmap_error *error) {
     switch (code) {
     case VP8_STATUS_OUT_OF_MEMORY: return fail_memory(error);
@@ -74,7 +85,7 @@ static recmap_status decode_frame(uint8_t *canvas, unsigned channels, const stru
     config.output.u.RGBA.rgba = begin;
     config.output.u.RGBA.stride = (int)stride;
     config.output.u.RGBA.size = stride * header->height - (size_t)(begin - canvas);
-    code = WebPDecode(frame->data, frame->size, &config);
+    code = decode_bytes(frame, &config);
     return code == VP8_STATUS_OK ? RECMAP_OK : fail_webp(code, error);
 }
 
