@@ -94,7 +94,7 @@ static int take_row(recmap_image_rows *rows, uint32_t y, const void *samples) {
 }
 
 static const char *fault_of(const recmap_image_decoder *decoder) {
-    size_t size = decoder->name ? strnlen(decoder->name, NAME_MAX_SIZE + 1) : 0;
+    size_t size = decoder->name ? strlen(decoder->name) : 0;
     if (size < 1 || size > NAME_MAX_SIZE) return "its name must have 1 to 63 bytes";
     if (!decoder->recognizes) return "it has no function `recognizes`";
     if (!decoder->describe) return "it has no function `describe`";
