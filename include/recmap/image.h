@@ -115,7 +115,8 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_image_describe(recmap_image_inf
 RECMAP_API unsigned recmap_image_channels(recmap_image_mode mode);
 
 /* The height and width of the pixels of one picture: of the description, or, if it has no size, of
- * the picture. Errors: as recmap_image_describe, and INVALID for an impossible description. */
+ * the picture. Errors: as recmap_image_describe, INVALID for an impossible description, and
+ * UNSUPPORTED without decoders in a build without image libraries. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_image_size(uint32_t *height, uint32_t *width,
                                                             const recmap_image *image,
                                                             const void *data, size_t size,

@@ -26,7 +26,8 @@ typedef struct recmap_parser recmap_parser;
 /* Creates a parser of tf.Example. Everything is copied. Errors: INVALID, naming the feature, for an
  * impossible feature: no name, two with the same name, a name that is not UTF-8, a shape with a 0,
  * a default of another type or count, a partition without its key, more than 2^31 elements per
- * record; NO_MEMORY. */
+ * record; UNSUPPORTED for an image without decoders in a build without image libraries;
+ * NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_parser_create(recmap_parser **parser,
                                                                const recmap_feature *features,
                                                                size_t count, recmap_error *error);

@@ -19,6 +19,23 @@ from recmap._options import clouds
 
 ROOT = Path(__file__).resolve().parents[2]
 
+
+def decodes_pictures():
+    """Returns true unless recmap was built with RECMAP_WITH_IMAGES=OFF."""
+    header = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\x08\2\0\0\0"
+    try:
+        recmap.decode_image(header)
+    except recmap.UnsupportedError:
+        return False
+    except recmap.FeatureError:  # the pixels are missing
+        return True
+    raise AssertionError("a picture without pixels was decoded")
+
+
+needs_images = pytest.mark.skipif(
+    not decodes_pictures(), reason="this build does not decode pictures: RECMAP_WITH_IMAGES=OFF"
+)
+
 # A shell ignores SIGINT for background jobs, and Python then installs no handler.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 DIGITS = ROOT / "data" / "digits"

@@ -8,14 +8,17 @@ import warnings
 import numpy as np
 import pytest
 import recmap
-from conftest import ROOT
+from conftest import ROOT, needs_images
 
 PICTURES = ROOT / "tests" / "images"
 NAMES = ["plain-444.jpg", "plain-420.jpg", "progressive.jpg", "rgb.png", "lossy.webp", "gray.jpg"]
 CROP = recmap.RandomResizedCrop(scale=(0.2, 1))
 SPEC = {"crop": CROP, "flip": 0.5}
 
-pytestmark = pytest.mark.skipif(not PICTURES.exists(), reason="the pictures are not here")
+pytestmark = [
+    pytest.mark.skipif(not PICTURES.exists(), reason="the pictures are not here"),
+    needs_images,
+]
 
 
 def picture(name):

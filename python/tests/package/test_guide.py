@@ -4,10 +4,11 @@ import re
 import shutil
 
 import pytest
-from conftest import DIGITS, ROOT
+from conftest import DIGITS, ROOT, needs_images
 
 GUIDE = ROOT / "docs" / "guide"
 PAGES = sorted(page.name for page in GUIDE.glob("*.md") if page.name != "README.md")
+MARKED = [pytest.param(page, marks=[needs_images] * (page == "images.md")) for page in PAGES]
 
 
 def run(page, names):
@@ -21,7 +22,7 @@ def run(page, names):
 
 
 @pytest.mark.parametrize("records", ["digits", "made"])
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", MARKED)
 def test_programs_of_the_guide_run(name, records, tmp_path, monkeypatch):
     if records == "digits":
         shutil.copytree(DIGITS, tmp_path / "data" / "digits")

@@ -21,6 +21,9 @@ recmap_status png_decode(struct image_rows *rows, const struct encoded *encoded,
 recmap_status webp_decode(struct image_rows *rows, const struct encoded *encoded,
                           const struct region *region, recmap_error *error);
 
+/* Returns UNSUPPORTED in a build without the libraries of these formats. */
+recmap_status decoders_check(recmap_error *error);
+
 /* 16-bit gray does not become 8-bit. */
 recmap_status fail_wide_gray(recmap_error *error);
 

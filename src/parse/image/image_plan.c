@@ -146,6 +146,7 @@ recmap_status image_plan_init(struct image_plan *plan, const recmap_image *image
     if (!own->element) own->element = RECMAP_ELEMENT_UINT8;
     if (!own->max_pixels) own->max_pixels = RECMAP_IMAGE_MAX_PIXELS;
     RETURN_IF_FAILED(check(own, error));
+    if (!image->decoder_count) RETURN_IF_FAILED(decoders_check(error));
     own->mean = own->std = NULL;
     own->draw = NULL;
     own->decoders = NULL;

@@ -14,6 +14,10 @@ recmap_status recmap_image_to_png(recmap_text *png, const uint8_t *pixels, uint3
     return fail_build(error);
 }
 
+recmap_status decoders_check(recmap_error *error) {
+    return fail_build(error);
+}
+
 recmap_status jpeg_decode(struct image_rows *rows, const struct encoded *encoded,
                           const struct region *region, recmap_error *error) {
     (void)rows, (void)encoded, (void)region;
