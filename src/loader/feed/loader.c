@@ -88,11 +88,15 @@ static recmap_status check_draw_order(const recmap_order *order, const recmap_or
                 draw_count, plural(draw_count), count);
 }
 
-/* The bytes of a record's pixels. */
+enum { PIXELS_AHEAD = 64 << 20 };
+
+/* The bytes of a record's pixels, or PIXELS_AHEAD if records have different numbers of them. */
 static uint64_t pixels_size(const recmap_parser *parser) {
     uint64_t size = 0;
     for (size_t i = 0; parser && i < parser->image_count; i++) {
-        const struct slot *slot = &parser->images[i].slot;
+        const struct image_feature *image = &parser->images[i];
+        const struct slot *slot = &parser->outputs[image->pixels];
+        if (image->shapes != SIZE_MAX || image->has_list) return PIXELS_AHEAD;
         size += slot->count * recmap_element_size(slot->element);
     }
     return size;
@@ -102,7 +106,7 @@ static uint64_t pixels_size(const recmap_parser *parser) {
  * of pixels are large, so no more than PIXELS_AHEAD bytes of them, but always one for each thread
  * to fill and one to take. */
 static unsigned default_batches_ahead(const recmap_loader_options *options, unsigned threads) {
-    enum { BATCHES_MIN = 4, BATCHES_PER_THREAD = 2, RECORDS_AHEAD = 1024, PIXELS_AHEAD = 64 << 20 };
+    enum { BATCHES_MIN = 4, BATCHES_PER_THREAD = 2, RECORDS_AHEAD = 1024 };
     uint64_t ahead = (uint64_t)threads * BATCHES_PER_THREAD, batch_pixels;
     uint64_t min = options->batch_size ? RECORDS_AHEAD / options->batch_size : 0;
     if (min < BATCHES_MIN) min = BATCHES_MIN;
