@@ -408,7 +408,7 @@ def _dense(shape: tuple[int | None, ...], dtype: Any) -> _Form:
 
 
 def _ragged(
-    rows: int | None, lengths: list[Any], inner: tuple[int, ...], dtype: Any, splits: Any
+    rows: int | None, lengths: list[Any], inner: tuple[int | None, ...], dtype: Any, splits: Any
 ) -> _Form:
     """Nested rows. `lengths` has the uniform row length of each inner level, or None."""
     first = None if rows is None else rows + 1

@@ -228,9 +228,9 @@ def _array(buffer: Any, element: str = "") -> npt.NDArray[Any]:
 
 def _column(batch: RecordBatch, index: int, description: _Description) -> Column:
     if description.picture_shapes is not None:
-        values = _array(description.values, description.element)
+        pixels = _array(description.values, description.element)
         shapes = np.asarray(description.picture_shapes)
-        return ImageColumn(values, np.asarray(description.offsets[0]), shapes)
+        return ImageColumn(pixels, np.asarray(description.offsets[0]), shapes)
     if description.kind in (_FIXED_LEN, _SLICED, _IMAGE) and description.element != "bytes":
         return _array(description.values, description.element)
     source = batch, index

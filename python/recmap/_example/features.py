@@ -425,7 +425,7 @@ def _rows_of(feature: Feature, name: str) -> tuple[Row, ...]:
 
 
 def _rows(features: Features) -> tuple[Row, ...]:
-    rows = []
+    rows: list[Row] = []
     for name, feature in features.items():
         if not isinstance(name, str):
             raise TypeError(f"the name of a feature must be a str, not {name!r}")
