@@ -20,7 +20,7 @@ def picture(name):
 
 def vectors(kind):
     """The cases of the specification whose names start with `kind`, as dicts."""
-    with open(VECTORS, encoding="ascii") as file:
+    with open(VECTORS, encoding="utf-8") as file:
         for case in file.read().split("\n\n"):
             if case.startswith(f"case {kind}-"):
                 yield dict(line.split(" ", 1) for line in case.splitlines())
