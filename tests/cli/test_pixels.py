@@ -132,7 +132,7 @@ class Pixels(CliTest):
         self.pictures("gray-16.png")
         self.check_failure(
             "0",
-            "record 0 at byte 0: feature 'image': the PNG is gray with 16 bits, which are not "
+            "record 0 at byte 0: feature 'image': the picture is gray with 16 bits, which are not "
             "reduced to 8\n  such values are usually depths or labels: read them as uint16",
         )
         ((*shape, pixels),) = self.pixels("0", "--dtype=uint16", "--mode=L")
