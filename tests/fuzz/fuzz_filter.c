@@ -14,7 +14,7 @@ static bool match_all(uint8_t *matches, const char *expression, size_t size) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = recmap_filter_create(&filter, small_set(), expression, size, &error);
     if (status != RECMAP_OK) {
-        check((status == RECMAP_INVALID || status == RECMAP_NOT_FOUND) && error.message[0]);
+        check((status == RECMAP_INVALID || status == RECMAP_NO_COLUMN) && error.message[0]);
         return false;
     }
     check(recmap_filter_match(matches, filter, 0, SMALL_SET_RECORDS, NULL) == RECMAP_OK);
