@@ -47,9 +47,11 @@ def test_a_loader_is_not_a_data_set(digits):
 def test_tensors_share_the_memory_of_columns(digits, monkeypatch):
     seen = []
 
-    def spy(batch, numbers):
+    convert = recmap.torch._loader.convert
+
+    def spy(batch, extras):
         seen.append(batch)
-        return recmap.torch.tensors(batch, numbers)
+        return convert(batch, extras)
 
     monkeypatch.setattr("recmap.torch._loader.convert", spy)
     batch = next(iter(loader_of(digits)))
