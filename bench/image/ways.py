@@ -1,6 +1,6 @@
 """Ways to get a random part of a JPEG, scaled, mirrored or not, as an array of uint8.
 
-Each way is a class whose `run` decodes all photos and is called by turns with those of the others.
+Each way is a function that prepares a job and returns a function, which decodes all photos.
 What cannot be imported is left out and named.
 """
 

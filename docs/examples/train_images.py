@@ -6,7 +6,7 @@
 SHARDS are records with `image/encoded` (JPEG, PNG or WebP) and `image/class/label`, as TFDS and the
 scripts for ImageNet write them; without them, the handwritten digits are written as PNG first. When
 started again, it resumes in the middle of an epoch. Crops, flips and noise depend on the seed, the
-epoch and the record, so the final weights are bit for bit those of an uninterrupted run.
+epoch and the record, so the final weights are the same to the bit as without a kill.
 """
 
 import argparse

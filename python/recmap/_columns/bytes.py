@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from .._base.errors import OutOfRangeError
 from .._base.numbers import Int64s
-from .._base.plural import counted
 from .._display.text import bytes_text, joined
 from .export import Exported, Source
+from .row_index import row_of
 
 if TYPE_CHECKING:
     from .. import _recmap
@@ -82,12 +80,7 @@ class BytesColumn(Exported, Sequence[Any]):
                 )
             rows = max(stop - first, 0)
             return BytesColumn(self._views.part(first * size, rows * size), (rows, *self.shape[1:]))
-        row = operator.index(index)
-        if not -len(self) <= row < len(self):
-            raise OutOfRangeError(
-                f"row {row} is out of range: the column has {counted(len(self), 'row')}"
-            )
-        row %= len(self)
+        row = row_of(index, len(self))
         if len(self.shape) == 1:
             return self._views[row]
         return BytesColumn(self._views.part(row * size, size), self.shape[1:])

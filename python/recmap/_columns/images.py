@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .._base.errors import OutOfRangeError
 from .._base.numbers import Int64s
 from .._base.plural import counted
+from .row_index import row_of
 
 __all__ = ["ImageColumn"]
 
@@ -45,12 +44,7 @@ class ImageColumn(Sequence[Any]):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        row = operator.index(index)
-        if not -len(self) <= row < len(self):
-            raise OutOfRangeError(
-                f"row {row} is out of range: the column has {counted(len(self), 'row')}"
-            )
-        row %= len(self)
+        row = row_of(index, len(self))
         return self.values[self.offsets[row] : self.offsets[row + 1]].reshape(self.shapes[row])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from .._base.errors import OutOfRangeError
 from .._base.numbers import Int64s
 from .._base.plural import counted
 from .export import Exported, Source
+from .row_index import row_of
 
 __all__ = ["RaggedColumn"]
 
@@ -38,12 +37,7 @@ class RaggedColumn(Exported, Sequence[Any]):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        row = operator.index(index)
-        if not -len(self) <= row < len(self):
-            raise OutOfRangeError(
-                f"row {row} is out of range: the column has {counted(len(self), 'row')}"
-            )
-        row %= len(self)
+        row = row_of(index, len(self))
         first, end = int(self.offsets[row]), int(self.offsets[row + 1])
         if isinstance(self.values, RaggedColumn):
             return RaggedColumn(self.values.values, self.values.offsets[first : end + 1])

@@ -69,7 +69,7 @@ class _Room:
         self._left = size
 
     def url_of(self, picture: Picture) -> str | None:
-        """The picture as a URL; None if there is no room, or it cannot be decoded."""
+        """The picture as a URL, or None if the bytes are used up or it cannot be decoded."""
         if self._left <= 0:
             return None
         try:

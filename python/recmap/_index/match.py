@@ -230,7 +230,7 @@ def _fewer_shards(
     shards: Sequence[str],
     folder: str,
 ) -> StaleIndexError:
-    """The error for shards that are fewer than those of the index."""
+    """The error for a call that names fewer shards than the index has."""
     missing = [name for name in names if name not in found]
     if len(missing) == len(names):
         return _other_shard(dataset, 0, names, shards)

@@ -347,7 +347,7 @@ def open_with(
     # What a selection names is only opened, never indexed, whatever its name: the selection may be
     # from elsewhere.
     is_index = selection is not None or _is_index(names)
-    other = None if selection is not None else index  # that of a selection is in its place
+    other = None if selection is not None else index  # a selection's place has its index
     _check_names(other, shards, split, sets, is_index=is_index)
     framing_name, framing_path = load_framing(framing)
     options = reading_of(access), storage_of(storage)

@@ -45,8 +45,8 @@ class JoinedLoader(SuggestsMethods, Closing):
 
     The loaders always stay at the same position. Random images (`Image`) and `RecordBatch.seeds` of
     all data sets depend on the number of the record in the first one, so a picture and its mask get
-    the same crop. If one of them fails, all return to the position
-    before that step, so that none gets ahead of the others.
+    the same crop. If one of the loaders fails, all return to the position before that step, so that
+    none gets ahead of the others.
 
     Args:
         joined: what `recmap.join` returned. Each of its rows must have a record of every data set.

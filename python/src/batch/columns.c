@@ -232,7 +232,7 @@ static PyObject *offsets_of(PyObject *owner, const recmap_column *column) {
     return list;
 }
 
-/* The strides are of elements, those of a buffer of bytes. */
+/* A column counts its strides in elements, a buffer in bytes. */
 static void set_strides(PyObject *object, const int64_t *strides) {
     struct buffer_object *buffer = (struct buffer_object *)object;
     buffer->is_strided = 1;

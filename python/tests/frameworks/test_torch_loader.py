@@ -144,7 +144,7 @@ def test_numbers_do_not_replace_a_feature(digits, create):
 
 
 def test_seeds_for_augmentation_of_ones_own(digits):
-    """They are those of the batch, also for `transform`, and have names of their own."""
+    """`seeds=` gives the numbers of `batch.seeds`, also to `transform`, under new names."""
     options = {"shuffle": True, "seed": 7, "features": FEATURES}
     plain = next(iter(recmap.Loader(digits, 50, **options)))
     expected = plain.seeds("noise").view(np.int64)

@@ -45,7 +45,7 @@ struct counts_reader {
 };
 
 /* Packs the counts of `record_count` records, which are read twice: to find the widths, then to
- * pack. Errors: those of the reader and of counts_complete; CORRUPT if the two readings differ. */
+ * pack. Errors: as the reader and counts_complete; CORRUPT if the two readings differ. */
 recmap_status counts_pack(recmap_counts **counts, const struct counts_reader *reader,
                           uint64_t record_count, recmap_error *error);
 

@@ -17,7 +17,7 @@ enum row_choice {
 struct row_repair {
     /* Chooses what to do about the record at `index` of the parse. If a replacement fails as well,
      * it is called again for the same index. ROW_REPLACED sets `record`, whose bytes must live as
-     * long as those of the other records. An error ends the parse. */
+     * long as the other records. An error ends the parse. */
     recmap_status (*choose)(enum row_choice *choice, recmap_record *record, void *context,
                             size_t index, recmap_error *error);
     void *context;

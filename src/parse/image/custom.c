@@ -43,7 +43,7 @@ static int take_reason(recmap_image_rows *rows, const char *reason) {
     return refuse(custom, text);
 }
 
-/* The size of the stored picture: `info` has that of the upright one. */
+/* Sets the size of the picture as it is stored; `info` has its upright size. */
 static void set_size(struct image_header *header, const recmap_image_info *info) {
     bool swaps = orientation_swaps(info->orientation);
     header->height = swaps ? info->width : info->height;

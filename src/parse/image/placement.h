@@ -12,7 +12,7 @@ struct placement {
     uint32_t result_width, result_height;
 };
 
-/* Of pixels that are no picture's: nothing is moved. */
+/* For pixels of a default colour, which no picture has: nothing is moved. */
 extern const struct placement placement_unmoved;
 
 /* Moves a box, ymin, xmin, ymax and xmax, from shares of the stored picture to shares of the
