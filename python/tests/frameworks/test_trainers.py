@@ -191,6 +191,7 @@ def test_ray_train_continues_with_fewer_workers(folder, monkeypatch):
     check_killed("ray-train", "train", "broken", 15)
     monkeypatch.setenv("RECMAP_TEST_WORKERS", "1")
     result_of(start("ray-train", "train", "broken", 0))
-    # 12 of 16 steps were saved, 4 of the second epoch, of 200 records: 997 records are left.
+    # 12 of 16 steps were saved, 4 of the second epoch, of 200 records: 997 records are left. If
+    # the driver died before it stored that checkpoint, the one before: the end of the first epoch.
     # Workers of the dead driver may still write to logs of their own.
-    assert len((folder / "steps-0-of-1").read_text().split()) == 9
+    assert len((folder / "steps-0-of-1").read_text().split()) in (9, 17)

@@ -7,6 +7,7 @@ from support import CliTest
 
 try:
     from selenium import webdriver
+    from selenium.common.exceptions import JavascriptException
     from selenium.webdriver.common.keys import Keys
     from selenium.webdriver.support.ui import WebDriverWait
 except ImportError:
@@ -77,7 +78,10 @@ class BrowserTest(CliTest):
         found = []
 
         def has_value(_):
-            found[:] = [self.run_script(f"return {script}")]
+            try:
+                found[:] = [self.run_script(f"return {script}")]
+            except JavascriptException as error:  # what it looks at is not there yet
+                found[:] = [error.msg]
             return found[0] == expected
 
         try:
