@@ -1,4 +1,5 @@
-"""The programs of docs/examples, killed at random moments, give the weights of a whole run."""
+"""The programs of docs/examples, killed at random moments, give the weights of a whole run.
+RECMAP_TEST_LONG=1 kills the one with pictures ten times."""
 
 import importlib.util
 import os
@@ -13,6 +14,7 @@ import pytest
 from conftest import ROOT
 
 EPOCHS = 3  # of 44 or 45 steps
+KILLS = 10 if os.environ.get("RECMAP_TEST_LONG") else 3
 
 
 def start(program, checkpoint, every):
@@ -63,7 +65,7 @@ def kept(program, path):
         ("torch", "torch", 3),
         ("jax", "jax", 3),
         ("tensorflow", "tensorflow", 3),
-        ("images", "torch", 10),
+        ("images", "torch", KILLS),
     ],
 )
 def test_killed_and_resumed_training_gives_the_same_weights(program, framework, kills, tmp_path):
