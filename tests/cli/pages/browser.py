@@ -61,6 +61,7 @@ class BrowserTest(CliTest):
             "--no-sandbox",
             "--disable-dev-shm-usage",
             "--disable-gpu",
+            "--disable-smooth-scrolling",  # a key may be lost while the page moves for another
             "--window-size=1200,800",
             f"--user-data-dir={self.path('profile')}",
         ):
