@@ -61,7 +61,7 @@ class BrowserTest(CliTest):
             "--no-sandbox",
             "--disable-dev-shm-usage",
             "--disable-gpu",
-            "--disable-smooth-scrolling",  # a key may be lost while the page moves for another
+            "--disable-smooth-scrolling",  # a key pressed during a scroll can be lost
             "--window-size=1200,800",
             f"--user-data-dir={self.path('profile')}",
         ):
