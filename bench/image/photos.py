@@ -1,8 +1,12 @@
-"""Photos to measure with: parts of those that scikit-image and scikit-learn ship (public domain,
-CC0 and CC BY, as their documentation says), with the noise of a sensor, as JPEG. The same in every
-run."""
+"""Photos to measure with, or to show: parts of those that scikit-image and scikit-learn ship
+(public domain, CC0 and CC BY, as their documentation says), with the noise of a sensor, as JPEG.
+The same in every run.
+
+usage: photos.py FILE.tfrecord     writes 60 of them, without those that are CC BY
+"""
 
 import io
+import sys
 
 import numpy as np
 import skimage.data
@@ -10,6 +14,7 @@ import sklearn.datasets
 from PIL import Image
 
 SMALL = {(375, 500): 200}
+FREE = 4  # so many originals, the first, are public domain or CC0
 LARGE = {(1200, 1600): 20, (1365, 2048): 20}
 
 
@@ -38,11 +43,25 @@ def photo(original: Image.Image, height: int, width: int, random: np.random.Gene
     return file.getvalue()
 
 
-def photos(sizes: dict[tuple[int, int], int]) -> list[bytes]:
+def photos(sizes: dict[tuple[int, int], int], sources: list | None = None) -> list[bytes]:
     random = np.random.default_rng(1)
-    sources = originals()
+    sources = sources or originals()
     return [
         photo(sources[i % len(sources)], *size, random)
         for size, count in sizes.items()
         for i in range(count)
     ]
+
+
+def main() -> None:
+    import recmap
+
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    with recmap.Writer(sys.argv[1]) as writer:
+        for number, data in enumerate(photos({(375, 500): 60}, originals()[:FREE])):
+            writer.write({"image/encoded": data, "label": number % FREE})
+
+
+if __name__ == "__main__":
+    main()

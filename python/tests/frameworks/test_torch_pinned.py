@@ -14,6 +14,7 @@ import weakref
 import numpy as np
 import pytest
 import recmap
+from conftest import ROOT, needs_images
 
 torch = pytest.importorskip("torch")
 
@@ -28,6 +29,7 @@ FEATURES = {
     "padded": recmap.FixedLenSequence((), "int32", key="label"),
     "sparse": recmap.Sparse("label", "label", "int64", 10),
 }
+PIXELS = {"image": recmap.Image((32, 48), crop=recmap.RandomResizedCrop(), flip=0.5)}
 DENSE = ["image", "label", "padded", "padded/length"]
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 
@@ -139,6 +141,20 @@ def test_columns_are_decoded_into_blocks(digits, cuda):
             assert not cuda.copies
             return
     pytest.fail("some columns are never decoded into a block")
+
+
+@needs_images
+def test_pictures_are_decoded_into_blocks(pictures, cuda):
+    loader = loader_of(pictures, 8, features=PIXELS, numbers="n", **few())
+    for _ in range(100):
+        cuda.copies.clear()
+        if all(cuda.is_in_block(batch["image"]) for batch in loader):
+            break
+    else:
+        pytest.fail("some pictures are never decoded into a block")
+    batch = loader.peek()
+    due = pictures.parse(batch["n"].numpy(), PIXELS, seed=7, epoch=loader.epoch)["image"]
+    assert np.array_equal(batch["image"].numpy(), due)
 
 
 def test_every_tensor_is_pinned_from_the_first_batch_on(digits, cuda):
@@ -366,6 +382,18 @@ def test_a_forked_child_leaves_the_memory_alone(digits, cuda):
     assert sum(len(batch["label"]) for batch in loader) == len(digits) - 100
 
 
+@pytest.fixture
+def pictures(tmp_path):
+    """56 records, each with a JPEG of 96 x 64 pixels."""
+    folder = ROOT / "tests" / "images"
+    files = [path.read_bytes() for path in sorted(folder.glob("*.jpg"))]
+    with recmap.Writer(tmp_path / "pictures.tfrecord", index=tmp_path / "pictures.rmx") as writer:
+        for data in 4 * files:
+            writer.write({"image": data})
+    with recmap.open(tmp_path / "pictures.rmx") as ds:
+        yield ds
+
+
 SCRIPT = """
 import sys
 import recmap, torch
@@ -424,3 +452,17 @@ def test_copies_that_do_not_block_arrive_whole(digits):
     due = [batch["image"] for _ in range(3) for batch in expected]
     for (whole, part), image in zip(copies, due, strict=True):
         assert torch.equal(whole.cpu(), image) and torch.equal(part.cpu(), image[10:])
+
+
+@needs_cuda
+@needs_images
+def test_pictures_arrive_whole(pictures):
+    loader = loader_of(pictures, 8, features=PIXELS, numbers="n", **few())
+    for epoch in range(6):
+        copies = [
+            (batch["n"].numpy(), batch["image"].to("cuda", non_blocking=True)) for batch in loader
+        ]
+        torch.cuda.synchronize()
+        for numbers, pixels in copies:
+            due = pictures.parse(numbers, PIXELS, seed=7, epoch=epoch)["image"]
+            assert np.array_equal(pixels.cpu().numpy(), due)
