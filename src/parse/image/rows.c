@@ -14,28 +14,47 @@ bool image_rows_begin(struct image_rows *rows, enum sample_layout layout, bool h
     return true;
 }
 
-/* Writes a row of samples as elements, each pixel at its place in the turned result. */
-static void write_row(void *context, uint32_t y, const void *row) {
-    struct image_rows *rows = context;
+/* Copies pixels `across` bytes apart. Inlined for each size, because a call of memcpy for each
+ * pixel takes longer than filtering it. */
+static inline __attribute__((always_inline)) void
+spread(uint8_t *out, int64_t across, const uint8_t *samples, uint32_t width, size_t size) {
+    for (uint32_t x = 0; x < width; x++) memcpy(out + across * x, samples + size * x, size);
+}
+
+static void write_pixels(const struct image_rows *rows, uint8_t *out, const uint8_t *samples) {
+    const uint32_t width = rows->resize.x.count;
+    const int64_t across = rows->across;
+    if (across == (int64_t)rows->pixel_size) {
+        memcpy(out, samples, width * rows->pixel_size);
+        return;
+    }
+    switch (rows->pixel_size) {
+    case 1: spread(out, across, samples, width, 1); return;
+    case 3: spread(out, across, samples, width, 3); return;
+    case 4: spread(out, across, samples, width, 4); return;
+    default: spread(out, across, samples, width, rows->pixel_size); return;
+    }
+}
+
+/* Looks up the element of each sample: `size` bytes, one table of 256 for each channel. */
+static inline __attribute__((always_inline)) void
+look_up(const struct image_rows *rows, uint8_t *out, const uint8_t *samples, size_t size) {
     const uint32_t width = rows->resize.x.count;
     const unsigned channels = rows->resize.channels;
-    const size_t pixel_size = rows->pixel_size;
+    const uint8_t *table = (const uint8_t *)rows->table;
+    for (uint32_t x = 0; x < width; x++, out += rows->across)
+        for (unsigned c = 0; c < channels; c++, samples++)
+            memcpy(out + c * size, table + (256 * c + *samples) * size, size);
+}
+
+/* Writes a row of samples as elements, each pixel at its place in the turned result. */
+static void write_row(void *context, uint32_t y, const void *row) {
+    const struct image_rows *rows = context;
     uint8_t *out = rows->pixels + (int64_t)y * rows->down;
-    const uint8_t *samples = row;
-    if (rows->table) {
-        const size_t element = pixel_size / channels;
-        for (uint32_t x = 0; x < width; x++, out += rows->across)
-            for (unsigned c = 0; c < channels; c++, samples++)
-                memcpy(out + c * element,
-                       (const uint8_t *)rows->table + (256 * c + *samples) * element, element);
-        return;
-    }
-    if (rows->across == (int64_t)pixel_size) {
-        memcpy(out, samples, width * pixel_size);
-        return;
-    }
-    for (uint32_t x = 0; x < width; x++, out += rows->across, samples += pixel_size)
-        memcpy(out, samples, pixel_size);
+    if (!rows->table) write_pixels(rows, out, row);
+    else if (rows->pixel_size == sizeof(float) * rows->resize.channels)
+        look_up(rows, out, row, sizeof(float));
+    else look_up(rows, out, row, rows->pixel_size / rows->resize.channels);
 }
 
 void image_rows_put(struct image_rows *rows, uint32_t y, const void *samples) {
