@@ -45,9 +45,9 @@ typedef struct recmap_draws {
                                   record twice in an epoch */
 } recmap_draws;
 
-/* Sets the draws of the records that are parsed into the batch from now on. NULL, as at first:
- * none, so that a parser with random images is INVALID. The positions are borrowed until the next
- * call. */
+/* Sets the draws of the records that are parsed into the batch from now on, and the seed of the
+ * draws of rows (rows.h). NULL, as at first: none, so that a parser with random images is INVALID.
+ * The positions are borrowed until the next call. */
 RECMAP_API void recmap_batch_set_draws(recmap_batch *batch, const recmap_draws *draws);
 
 /* Where a loader took the batch from: the epoch, and the position in it of each record. NULL and 0

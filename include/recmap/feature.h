@@ -166,11 +166,13 @@ typedef struct recmap_feature {
      * picture. `defaults`, only with a size: int64 values 0 to 255, one or one for each channel,
      * the colour of rows whose record lacks the feature or has no bytes in it.
      *
-     * FIXED_LEN, VAR_LEN, FIXED_LEN_SEQUENCE: not NULL if each value is a picture. Its size is not
-     * 0, and `element` is the element of the pixels. The dimensions of the pixels follow those of
-     * the values: FIXED_LEN gives [rows, shape..., height, width, channels]. All pictures of a
-     * record have the same draw. A value without bytes, and padding, give zeros. There are no
-     * `defaults`, and a list of any number has at most `max_pixels` pixels in all. */
+     * FIXED_LEN, VAR_LEN, FIXED_LEN_SEQUENCE, SLICED: not NULL if each value is a picture. Its size
+     * is not 0, and `element` is the element of the pixels. The dimensions of the pixels follow
+     * those of the values: FIXED_LEN gives [rows, shape..., height, width, channels]. All pictures
+     * of a record have the same draw; SLICED: all pictures of a row, see recmap_dataset_rows. A
+     * value without bytes, and padding, give zeros. There are no `defaults`, `prepend` and
+     * `append`, and a list of any number, other than SLICED, has at most `max_pixels` pixels in
+     * all. */
     const struct recmap_image *image;
 
     /* BOXES: where the boxes are, and in which image (image.h). `element` is FLOAT32, `key` is NULL

@@ -193,6 +193,13 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_prepare(const recmap_orde
  * one value per row, from its record, and are allowed only with windows, whose rows have one
  * record each.
  *
+ * Pictures (image.h): SLICED features with an `image` give [count, row width, shape..., height,
+ * width, channels]. Only pictures of the rows are decoded. One that several places of the batch
+ * have with the same draw is decoded once and copied. All pictures of a row have its draw, also
+ * those of features that are not sliced: the seed is that of recmap_batch_set_draws, whose epoch
+ * and positions do not count; the epoch is the one given here, the number is the row's
+ * (recmap_order_at), and the position counts if the order may hold a row twice in an epoch.
+ *
  * Only elements of the rows are decoded. In a mapped shard, a record is checked when it is first
  * used and not again if its frame has 32 KiB or more, or if the rows hold only parts of it; all
  * others are checked each time. In a shard that is not mapped (READ, DIRECT, compressed, remote), a
@@ -203,10 +210,11 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_prepare(const recmap_orde
  * 64 MiB per data set). RECMAP_ACCESS_DIRECT reads rows as RECMAP_ACCESS_READ does.
  *
  * Errors: INVALID for an order over records or of other records, a parser that does not fit the
- * order (see above), or a position out of range; CORRUPT and FEATURE for a record, with its number,
- * shard and byte, as recmap_dataset_parse: FEATURE in particular if a sliced feature is missing or
- * has another number of elements than the counts say; the errors of recmap_dataset_gather and
- * recmap_order_pieces. The batch is then empty. */
+ * order (see above), random pictures without draws, or a position out of range; CORRUPT and FEATURE
+ * for a record, with its number, shard and byte, as recmap_dataset_parse: FEATURE in particular if
+ * a sliced feature is missing or has another number of elements than the counts say, and for a
+ * picture that cannot be decoded, with its index in the record; the errors of recmap_dataset_gather
+ * and recmap_order_pieces. The batch is then empty. */
 RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_dataset_rows(recmap_batch *batch, recmap_dataset *dataset, const recmap_order *order,
                     const recmap_parser *parser, uint64_t epoch, const uint64_t *positions,

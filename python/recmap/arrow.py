@@ -130,7 +130,7 @@ def _empty(loader: Loader[Any]) -> RecordBatch | ColumnBatch:
         return loader.dataset.parse([], features)
     assert loader._parser is not None
     none = np.empty(0, np.uint64)
-    rows = loader.dataset._rows(loader._parser, loader._order, 0, none)
+    rows = loader.dataset._rows(loader._parser, loader._order, 0, none, loader._seed)
     return rows_of_batch(cast(RecordBatch, rows), loader._form)
 
 

@@ -29,7 +29,7 @@ from ._dataset.dataset import Dataset, check_dataset
 from ._dataset.join import Joined, check_joined, features_of_sides, warn_of_bytes
 from ._dataset.missing import FirstBatchCheck, Missing
 from ._example.boxes import Boxes
-from ._example.elements import element_of, shape_of
+from ._example.elements import element_of
 from ._example.features import (
     Features,
     FixedLen,
@@ -77,7 +77,7 @@ def _spec_of(
     if isinstance(feature, Image) and (feature.size is not None or not is_batch):
         return Spec((*rows, *feature._row_shape()), dtype)
     if isinstance(feature, Sliced) and width:
-        return Spec((*rows, width, *shape_of(feature.shape)), dtype)
+        return Spec((*rows, width, *value_shape_of(feature)), dtype)
     if isinstance(feature, FixedLenSequence) and not (feature.ragged and is_batch):
         return Spec((*rows, None, *value_shape_of(feature)), dtype)
     if isinstance(feature, VarLen) and not is_batch:

@@ -346,7 +346,7 @@ def _form_of_rows(given: Any, rows: int | None, width: int) -> _Form:
         return _form(given, rows)
     element = element_of(feature.dtype)
     dtype = tf.string if element == "bytes" else tf.as_dtype(element)
-    return _dense((rows, width, *shape_of(feature.shape)), dtype)
+    return _dense((rows, width, *value_shape_of(feature)), dtype)
 
 
 def _rows_of_a_batch(loader: Loader[Any]) -> int | None:

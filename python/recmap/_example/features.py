@@ -310,11 +310,14 @@ class Sliced(_Checked):
 
     Args:
         shape: the shape of one element: () for tokens.
-        dtype: as for `FixedLen`. With bytes, a `BytesColumn`.
+        dtype: as for `FixedLen`. With bytes, a `BytesColumn`. With an `Image`, only the pictures of
+            the rows are decoded, and one that several rows of a batch share only once, unless its
+            crop or flip is random. All pictures of a row have the same crop and flip.
         pad: the value of places in a row that hold no element; "edge" repeats the nearest element
-            instead.
+            instead. Pictures: 0 or "edge".
         prepend, append: elements that are put before and after the elements of each document,
-            such as tokens for its beginning and end: together as many as `add` of the order.
+            such as tokens for its beginning and end: together as many as `add` of the order. Not
+            for pictures.
 
     For the other arguments see `FixedLen`.
     """
@@ -335,6 +338,9 @@ class Sliced(_Checked):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if isinstance(self.dtype, Image):
+            self._check_pictures()
+            return
         element = element_of(self.dtype)
         for name in ("prepend", "append"):
             values = getattr(self, name)
@@ -344,10 +350,19 @@ class Sliced(_Checked):
         if self.pad != "edge" if isinstance(self.pad, str) else element != "bytes" or self.pad != 0:
             _check_values("pad", self.pad, element)
 
+    def _check_pictures(self) -> None:
+        if self.pad != "edge" if isinstance(self.pad, str) else self.pad != 0:
+            raise ValueError(
+                f'pictures are padded with zeros (pad=0) or the nearest one (pad="edge"), not '
+                f"{self.pad!r}"
+            )
+        if len(self.prepend) or len(self.append):
+            raise ValueError("pictures cannot be prepended or appended")
+
     def _row(self, name: str) -> Row:
-        element = element_of(self.dtype)
+        element, image = element_of(self.dtype), _pictures_of("Sliced", self.dtype)
         is_edge = isinstance(self.pad, str) and self.pad == "edge"
-        has_no_pad = is_edge or (element == "bytes" and self.pad == 0)
+        has_no_pad = is_edge or image is not None or (element == "bytes" and self.pad == 0)
         return feature_row(
             6,
             name,
@@ -360,6 +375,7 @@ class Sliced(_Checked):
             prepend=defaults_of(list(self.prepend) or None, element),
             append=defaults_of(list(self.append) or None, element),
             pad_edge=is_edge,
+            image=image,
         )
 
 

@@ -119,12 +119,15 @@ PyObject *batch_gather(struct handle_object *handle, const uint64_t *numbers, si
 }
 
 PyObject *batch_cut(struct handle_object *handle, const recmap_order *order, recmap_parser *parser,
-                    uint64_t epoch, const uint64_t *positions, size_t count) {
+                    uint64_t epoch, const uint64_t *positions, size_t count,
+                    const recmap_draws *draws) {
     struct batch_reading reading;
     if (!reading_start(&reading, handle)) return NULL;
     recmap_error error = RECMAP_ERROR_INIT;
+    recmap_batch_set_draws(reading.batch, draws);
     recmap_status status = recmap_dataset_rows(reading.batch, handle->dataset, order, parser, epoch,
                                                positions, count, &error);
+    recmap_batch_set_draws(reading.batch, NULL);
     return reading_stop(&reading, parser, status, &error);
 }
 

@@ -33,9 +33,11 @@ PyObject *batch_gather(struct handle_object *handle, const uint64_t *numbers, si
                        recmap_parser *parser, recmap_parse_mode mode, unsigned thread_count,
                        const recmap_draws *draws);
 
-/* Reads the rows at some positions of an epoch; see recmap_dataset_rows. */
+/* Reads the rows at some positions of an epoch; see recmap_dataset_rows. NULL for `draws`: nothing
+ * is random. */
 PyObject *batch_cut(struct handle_object *handle, const recmap_order *order, recmap_parser *parser,
-                    uint64_t epoch, const uint64_t *positions, size_t count);
+                    uint64_t epoch, const uint64_t *positions, size_t count,
+                    const recmap_draws *draws);
 
 /* Releases one use. Needs the GIL. */
 void shared_batch_release(struct shared_batch *shared);

@@ -71,13 +71,20 @@ PyObject *dataset_rows(PyObject *object, PyObject *arguments) {
     recmap_parser *parser;
     PyObject *order;
     uint64_t epoch;
-    if (!PyArg_ParseTuple(arguments, "O&O!O&O&:_rows", take_parser, &parser, order_type, &order,
-                          take_uint64, &epoch, take_array, &positions))
+    PyObject *seed = Py_None;
+    recmap_draws draws = {.positions = NULL};
+    if (!PyArg_ParseTuple(arguments, "O&O!O&O&|O:_rows", take_parser, &parser, order_type, &order,
+                          take_uint64, &epoch, take_array, &positions, &seed))
         return NULL;
-    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
-    PyObject *batch = handle ? batch_cut(handle, ((struct order_object *)order)->order, parser,
-                                         epoch, positions.data, positions.count)
-                             : NULL;
+    int has_draws = seed != Py_None;
+    draws.epoch = epoch;
+    struct handle_object *handle = NULL;
+    if (!has_draws || take_uint64(seed, &draws.seed))
+        handle = dataset_handle((struct dataset_object *)object);
+    PyObject *batch = handle
+                          ? batch_cut(handle, ((struct order_object *)order)->order, parser, epoch,
+                                      positions.data, positions.count, has_draws ? &draws : NULL)
+                          : NULL;
     handle_release(handle);
     array_release(&positions);
     return batch;

@@ -47,6 +47,7 @@ void recmap_batch_destroy(recmap_batch *batch) {
     recmap_columns_destroy(batch->whole);
     recmap_pieces_deinit(&batch->pieces);
     free(batch->piece_records);
+    free(batch->row_numbers);
     recmap_batch_clear(batch);
     free(batch->records);
     free(batch->pins);

@@ -71,7 +71,10 @@ struct recmap_batch {
     bool is_parsed;          /* the columns hold these records */
     bool has_rows;           /* the columns hold rows, which are cut from these records */
     uint64_t row_width;
-    recmap_pieces pieces;  /* of the rows */
+    recmap_pieces pieces;           /* of the rows */
+    struct columns_draws row_draws; /* of the pictures in rows */
+    uint64_t *row_numbers;          /* in the order; only for row_draws */
+    size_t row_numbers_capacity;
     size_t *piece_records; /* the index of each piece's record */
     size_t piece_records_capacity;
     recmap_columns *whole; /* scratch: records that are read completely to cut rows from them */

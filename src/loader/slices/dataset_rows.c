@@ -10,6 +10,7 @@
 #include "dataset/open/dataset.h"
 #include "loader/slices/rows.h"
 #include "order/kinds/order.h"
+#include "parse/columns/columns.h"
 #include "parse/plan/plan.h"
 #include "parse/plan/spec.h"
 
@@ -26,8 +27,9 @@ static recmap_status check_records(const recmap_dataset *dataset, const recmap_o
     return RECMAP_INVALID;
 }
 
-static recmap_status check_added(const recmap_order *order, const recmap_feature *feature,
+static recmap_status check_added(const recmap_order *order, const struct column_plan *column,
                                  recmap_error *error) {
+    const recmap_feature *feature = &column->feature;
     uint64_t added = feature->prepend_count + feature->append_count;
     if (order->rows.add == added) return RECMAP_OK;
     if (order->rows.add == ROW_ADD_MIXED)
@@ -38,7 +40,9 @@ static recmap_status check_added(const recmap_order *order, const recmap_feature
              "feature '%.200s' prepends and appends %" PRIu64
              " elements, but the order adds %" PRIu64 " to each document",
              feature->name, added, order->rows.add);
-    fail_advise(error, "give as many elements to prepend and append as `add` of the order");
+    if (column->is_output)
+        fail_advise(error, "make the order with add=0: no pictures can be added to a document");
+    else fail_advise(error, "give as many elements to prepend and append as `add` of the order");
     return RECMAP_INVALID;
 }
 
@@ -75,14 +79,11 @@ recmap_status rows_check(const recmap_dataset *dataset, const recmap_order *orde
     }
     for (size_t i = 0; i < parser->column_count; i++) {
         const struct column_plan *column = &parser->columns[i];
-        if (column->feature.kind == RECMAP_FEATURE_IMAGE)
-            return fail(error, RECMAP_INVALID, "feature '%.200s': rows have no images yet",
-                        column->feature.name);
         if (column->feature.kind != RECMAP_FEATURE_SLICED) {
             RETURN_IF_FAILED(check_other(order, &column->feature, error));
             continue;
         }
-        RETURN_IF_FAILED(check_added(order, &column->feature, error));
+        RETURN_IF_FAILED(check_added(order, column, error));
         RETURN_IF_FAILED(check_size(order, column, error));
     }
     return RECMAP_OK;
@@ -157,13 +158,30 @@ static recmap_status read_pieces(recmap_batch *batch, recmap_dataset *dataset,
     return status;
 }
 
+/* Pictures are drawn by the number of their row, whatever records it is cut from. */
+static recmap_status set_draws(recmap_batch *batch, const recmap_order *order, uint64_t epoch,
+                               const uint64_t *positions, size_t count, recmap_error *error) {
+    batch->row_draws = (struct columns_draws){.is_set = batch->draws.is_set};
+    if (!batch->draws.is_set) return RECMAP_OK;
+    if (!array_reserve(&batch->row_numbers, &batch->row_numbers_capacity, count,
+                       sizeof *batch->row_numbers))
+        return fail_memory(error);
+    batch->row_draws.seed = batch->draws.seed;
+    batch->row_draws.epoch = epoch;
+    batch->row_draws.positions = order->repeats ? positions : NULL;
+    batch->row_draws.numbers = batch->row_numbers;
+    return recmap_order_at(batch->row_numbers, order, epoch, positions, count, error);
+}
+
 recmap_status recmap_dataset_rows(recmap_batch *batch, recmap_dataset *dataset,
                                   const recmap_order *order, const recmap_parser *parser,
                                   uint64_t epoch, const uint64_t *positions, size_t count,
                                   recmap_error *error) {
     recmap_batch_clear(batch);
     RETURN_IF_FAILED(rows_check(dataset, order, parser, error));
+    RETURN_IF_FAILED(columns_check_draws(parser, batch->draws.is_set, error));
     RETURN_IF_FAILED(recmap_order_pieces(&batch->pieces, order, epoch, positions, count, error));
+    RETURN_IF_FAILED(set_draws(batch, order, epoch, positions, count, error));
     batch->row_width = order->rows.width;
     recmap_status status = read_pieces(batch, dataset, parser, error);
     if (status != RECMAP_OK) recmap_batch_clear(batch);

@@ -98,6 +98,13 @@ const struct list_start *partial_rows_starts(const struct partial_rows *partial,
     return &partial->starts[piece_index * partial->parser->slice_count];
 }
 
+recmap_status partial_rows_fail(struct partial_rows *partial, uint64_t record,
+                                recmap_error *error) {
+    partial->has_failed = true;
+    record_layouts_forget(partial->caches->layouts, record);
+    return fail(error, RECMAP_CORRUPT, "the record has changed since it was checked");
+}
+
 void partial_rows_learn(const struct partial_rows *partial, size_t record_index,
                         const recmap_record *record, const struct slice_span *spans) {
     const struct gather_part *part = &partial->parts.records[record_index];

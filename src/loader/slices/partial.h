@@ -31,6 +31,11 @@ bool partial_rows_spans(struct slice_span *spans, const struct partial_rows *par
 const struct list_start *partial_rows_starts(const struct partial_rows *partial,
                                              size_t piece_index);
 
+/* The bytes of a partial record were good when it was read as a whole. If they are not now, the
+ * file was changed, or a value does not fit the feature: the record must be read again as a whole,
+ * to say which. Sets `has_failed`, forgets the layout of the record, and returns CORRUPT. */
+recmap_status partial_rows_fail(struct partial_rows *partial, uint64_t record, recmap_error *error);
+
 /* Keeps the layout of a long record that was read as a whole, with these spans. */
 void partial_rows_learn(const struct partial_rows *partial, size_t record_index,
                         const recmap_record *record, const struct slice_span *spans);

@@ -10,6 +10,7 @@
 #include "base/core/plural.h"
 #include "loader/slices/cut.h"
 #include "loader/slices/partial.h"
+#include "loader/slices/row_pictures.h"
 #include "parse/columns/assemble.h"
 #include "parse/columns/columns.h"
 
@@ -123,15 +124,6 @@ static recmap_status cut_whole(const struct row_cutter *cutter, size_t slice_ind
 
 /* ---- Pieces. */
 
-/* The bytes of a partial record were good when it was read as a whole. If they are not now, the
- * file was changed, or a value does not fit the feature: the record must be read again as a whole,
- * to say which. */
-static recmap_status fail_partial(const struct row_cutter *cutter, recmap_error *error) {
-    cutter->partial->has_failed = true;
-    record_layouts_forget(cutter->partial->caches->layouts, cutter->record->number);
-    return fail(error, RECMAP_CORRUPT, "the record has changed since it was checked");
-}
-
 static recmap_status cut_stretch(const struct row_cutter *cutter, size_t slice_index,
                                  const struct stretch *stretch, recmap_error *error) {
     struct sink *sink = batch_memory_slice(cutter->memory, slice_index);
@@ -140,7 +132,8 @@ static recmap_status cut_stretch(const struct row_cutter *cutter, size_t slice_i
                   cutter->starts ? &cutter->starts[slice_index] : NULL, cutter->record,
                   cutter->partial->caches->marks))
         return RECMAP_OK;
-    if (cutter->is_partial) return fail_partial(cutter, error);
+    if (cutter->is_partial)
+        return partial_rows_fail(cutter->partial, cutter->record->number, error);
     return cut_whole(cutter, slice_index, stretch, error);
 }
 
@@ -230,22 +223,35 @@ static recmap_status read_rows(struct row_cutter *cutter, recmap_error *error) {
     return RECMAP_OK;
 }
 
-recmap_status rows_read(recmap_batch *batch, struct partial_rows *partial, recmap_error *error) {
+/* Cuts the rows and decodes their pictures. */
+static recmap_status read_columns(recmap_batch *batch, struct partial_rows *partial,
+                                  recmap_error *error) {
     const recmap_parser *parser = partial->parser;
-    if (!batch->columns) RETURN_IF_FAILED(recmap_columns_create(&batch->columns, error));
-    columns_set_allocator(batch->columns, batch->allocator);
-    recmap_status status = columns_begin_rows(batch->columns, parser, batch->pieces.row_count,
-                                              batch->row_width, error);
-    columns_set_allocator(batch->columns, NULL);
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(columns_begin_rows(batch->columns, parser, batch->pieces.row_count,
+                                        batch->row_width, error));
     struct row_cutter cutter = {.batch = batch,
                                 .parser = parser,
                                 .memory = columns_memory(batch->columns),
                                 .partial = partial,
                                 .spans = calloc(parser->slice_count + 1, sizeof *cutter.spans)};
-    status = cutter.spans ? read_rows(&cutter, error) : fail_memory(error);
+    recmap_status status = cutter.spans ? read_rows(&cutter, error) : fail_memory(error);
     free(cutter.spans);
+    if (status == RECMAP_OK) status = row_pictures_read(batch, partial, error);
     if (status == RECMAP_OK) status = assemble_columns(cutter.memory, &batch->interrupt, error);
     if (status != RECMAP_OK) columns_clear(batch->columns);
+    return status;
+}
+
+recmap_status rows_read(recmap_batch *batch, struct partial_rows *partial, recmap_error *error) {
+    if (!batch->columns) RETURN_IF_FAILED(recmap_columns_create(&batch->columns, error));
+    columns_set_interrupt(batch->columns, &batch->interrupt);
+    columns_set_allocator(batch->columns, batch->allocator);
+    columns_set_draws(batch->columns, &batch->row_draws);
+    columns_set_image_counts(batch->columns, batch->image_counts);
+    recmap_status status = read_columns(batch, partial, error);
+    columns_set_interrupt(batch->columns, NULL);
+    columns_set_allocator(batch->columns, NULL);
+    columns_set_draws(batch->columns, NULL);
+    columns_set_image_counts(batch->columns, NULL);
     return status;
 }

@@ -91,6 +91,10 @@ recmap_status columns_begin_rows(recmap_columns *columns, const recmap_parser *p
 recmap_status columns_read_row(recmap_columns *columns, const recmap_record *record, size_t row,
                                recmap_error *error);
 
+/* Raises a fault as an error of the record. */
+recmap_status columns_raise(recmap_error *error, const recmap_record *record,
+                            const struct read_fault *fault);
+
 /* Returns the current batch for an export, or NULL if there is none. */
 struct batch_memory *columns_memory(const recmap_columns *columns);
 

@@ -1,7 +1,5 @@
 #include "parse/columns/image_assembly.h"
 
-enum { PIXEL_DIMENSIONS = 3 }; /* height, width, channels */
-
 /* Sets the strides of C order, before any dimension is moved. */
 static int64_t *set_strides(const struct assembly *a) {
     const size_t count = a->column->dimension_count;

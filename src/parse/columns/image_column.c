@@ -73,7 +73,7 @@ static bool take_fault(struct read_fault *fault, const recmap_parser *parser,
     fault_set(fault, RECMAP_FEATURE, SIZE_MAX, "feature '%.200s': %s",
               parser->outputs[image->pixels].name, error->message);
     fault_advise(fault, "%s", error->advice[0] ? error->advice : default_advice);
-    return image->is_in_lists ? false : fault_blame(fault, image->bytes_slot);
+    return image->is_in_lists || image->is_sliced ? false : fault_blame(fault, image->bytes_slot);
 }
 
 static recmap_image_draw draw_of(const recmap_columns *columns, const recmap_record *record,
@@ -140,17 +140,24 @@ bool image_columns_read(recmap_columns *columns, const recmap_record *record, si
                         struct read_fault *fault) {
     const recmap_parser *parser = columns->batch->parser;
     const recmap_image_draw draw = draw_of(columns, record, row);
-    for (size_t i = 0; i < parser->image_count; i++)
-        if (!(parser->images[i].has_list ? pictures_read : read_image)(
-                columns, &parser->images[i], columns->draws.is_set ? &draw : NULL, row, fault) ||
+    for (size_t i = 0; i < parser->image_count; i++) {
+        const struct image_feature *image = &parser->images[i];
+        if (image->is_sliced) continue;
+        if (!(image->has_list ? pictures_read : read_image)(
+                columns, image, columns->draws.is_set ? &draw : NULL, row, fault) ||
             !boxes_columns_read(columns, i, row, fault))
             return false;
+    }
     return true;
 }
 
 void image_columns_roll_back(struct batch_memory *memory, size_t row) {
-    for (size_t i = 0; i < memory->parser->output_count; i++)
-        sink_roll_back(batch_memory_output(memory, i), &memory->parser->outputs[i], row);
+    for (size_t i = 0; i < memory->parser->output_count; i++) {
+        const struct slot *slot = &memory->parser->outputs[i];
+        /* Pictures that are cut into rows are not added record by record. */
+        if (slot->kind == RECMAP_FEATURE_SLICED) continue;
+        sink_roll_back(batch_memory_output(memory, i), slot, row);
+    }
 }
 
 void image_columns_nothing(struct batch_memory *memory, size_t row) {

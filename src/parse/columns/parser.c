@@ -14,13 +14,15 @@
 /* How many records ahead to prefetch; see docs/reference/benchmarks.md. */
 enum { PREFETCH_DISTANCE = 8 };
 
-/* The SLICED features as sequences without padding, in the same order. */
+/* The SLICED features as sequences without padding, in the same order; pictures as bytes. */
 static size_t list_whole(recmap_feature *features, const recmap_parser *parser, bool is_list) {
     size_t count = 0;
     for (size_t i = 0; i < parser->slice_count; i++) {
         const struct column_plan *column = &parser->columns[parser->slices[i].column];
         if (column->is_list != is_list) continue;
         features[count] = column->feature;
+        features[count].element = parser->slices[i].slot.element;
+        if (column->is_output) features[count].dimension_count -= PIXEL_DIMENSIONS;
         features[count].kind = RECMAP_FEATURE_FIXED_LEN_SEQUENCE;
         features[count].unpadded = 1;
         features[count].bytes_mode = RECMAP_BYTES_VIEW;
@@ -125,8 +127,8 @@ static const char *advice_for(const struct read_fault *fault) {
     return "";
 }
 
-static recmap_status raise(recmap_error *error, const recmap_record *record,
-                           const struct read_fault *fault) {
+recmap_status columns_raise(recmap_error *error, const recmap_record *record,
+                            const struct read_fault *fault) {
     if (fault->status == RECMAP_NO_MEMORY) return fail_memory(error);
     if (fault->status == RECMAP_CANCELLED) return interrupt_fail(error);
     fail(error, fault->status, "%s", fault->message);
@@ -208,7 +210,7 @@ static recmap_status repair_row(recmap_columns *columns, const recmap_record *re
     for (;;) {
         enum row_choice choice;
         RETURN_IF_FAILED(repair->choose(&choice, &replacement, repair->context, index, error));
-        if (choice == ROW_RAISED) return raise(error, &failed, fault);
+        if (choice == ROW_RAISED) return columns_raise(error, &failed, fault);
         if (choice == ROW_LEFT_OUT) {
             columns->left_out_count++;
             return RECMAP_OK;
@@ -216,16 +218,16 @@ static recmap_status repair_row(recmap_columns *columns, const recmap_record *re
         RETURN_IF_FAILED(ask_interrupt(columns, &replacement, error));
         if (read_row(columns, &replacement, index - columns->left_out_count, &other))
             return RECMAP_OK;
-        if (!is_of_record(&other)) return raise(error, &replacement, &other);
+        if (!is_of_record(&other)) return columns_raise(error, &replacement, &other);
     }
 }
 
 static recmap_status settle_failure(recmap_columns *columns, const recmap_record *records,
                                     size_t index, recmap_parse_mode mode,
                                     const struct read_fault *fault, recmap_error *error) {
-    if (!is_of_record(fault)) return raise(error, &records[index], fault);
+    if (!is_of_record(fault)) return columns_raise(error, &records[index], fault);
     if (columns->repair) return repair_row(columns, records, index, fault, error);
-    if (mode != RECMAP_PARSE_COLLECT) return raise(error, &records[index], fault);
+    if (mode != RECMAP_PARSE_COLLECT) return columns_raise(error, &records[index], fault);
     return collect(columns->batch, &records[index], index, fault) ? RECMAP_OK : fail_memory(error);
 }
 
@@ -277,15 +279,35 @@ recmap_status recmap_parser_parse(recmap_columns *columns, const recmap_parser *
     return status;
 }
 
+/* Reserves room for the elements of all rows, of `stride` values each. */
+static bool reserve_elements(struct sink *sink, const struct batch_memory *memory, uint64_t stride,
+                             recmap_element element) {
+    size_t size;
+    return !__builtin_mul_overflow(memory->row_count, memory->row_width, &size) &&
+           !__builtin_mul_overflow(size, stride, &size) &&
+           !__builtin_mul_overflow(size, recmap_element_size(element), &size) &&
+           buffer_reserve(&sink->values, 0, size);
+}
+
 static bool reserve_slices(struct batch_memory *memory) {
     const recmap_parser *parser = memory->parser;
     for (size_t i = 0; i < parser->slice_count; i++) {
         const struct slice_plan *slice = &parser->slices[i];
-        size_t size;
-        if (__builtin_mul_overflow(memory->row_count, memory->row_width, &size) ||
-            __builtin_mul_overflow(size, slice->stride, &size) ||
-            __builtin_mul_overflow(size, recmap_element_size(slice->slot.element), &size) ||
-            !buffer_reserve(&batch_memory_slice(memory, i)->values, 0, size))
+        if (!reserve_elements(batch_memory_slice(memory, i), memory, slice->stride,
+                              slice->slot.element))
+            return false;
+    }
+    return true;
+}
+
+/* Room for the pixels of the pictures in rows. */
+static bool reserve_pictures(struct batch_memory *memory) {
+    const recmap_parser *parser = memory->parser;
+    for (size_t i = 0; i < parser->image_count; i++) {
+        const struct slot *pixels = &parser->outputs[parser->images[i].pixels];
+        if (!parser->images[i].is_sliced) continue;
+        if (!reserve_elements(batch_memory_output(memory, parser->images[i].pixels), memory,
+                              pixels->multiple, pixels->element))
             return false;
     }
     return true;
@@ -295,7 +317,9 @@ recmap_status columns_begin_rows(recmap_columns *columns, const recmap_parser *p
                                  size_t row_count, uint64_t row_width, recmap_error *error) {
     RETURN_IF_FAILED(columns_begin(columns, (recmap_parser *)parser, row_count, error));
     columns->batch->row_width = row_width;
-    if (row_checks_begin(columns->batch) && reserve_slices(columns->batch)) return RECMAP_OK;
+    if (row_checks_begin(columns->batch) && reserve_slices(columns->batch) &&
+        reserve_pictures(columns->batch))
+        return RECMAP_OK;
     columns_clear(columns);
     return fail_memory(error);
 }
@@ -303,5 +327,6 @@ recmap_status columns_begin_rows(recmap_columns *columns, const recmap_parser *p
 recmap_status columns_read_row(recmap_columns *columns, const recmap_record *record, size_t row,
                                recmap_error *error) {
     struct read_fault fault;
-    return read_row(columns, record, row, &fault) ? RECMAP_OK : raise(error, record, &fault);
+    return read_row(columns, record, row, &fault) ? RECMAP_OK
+                                                  : columns_raise(error, record, &fault);
 }

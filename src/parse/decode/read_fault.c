@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 bool fault_set(struct read_fault *fault, recmap_status status, size_t offset, const char *format,
                ...) {
@@ -15,6 +16,14 @@ bool fault_set(struct read_fault *fault, recmap_status status, size_t offset, co
     vsnprintf(fault->message, sizeof fault->message, format, arguments);
     va_end(arguments);
     return false;
+}
+
+void fault_add(struct read_fault *fault, const char *format, ...) {
+    size_t size = strlen(fault->message);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(fault->message + size, sizeof fault->message - size, format, arguments);
+    va_end(arguments);
 }
 
 void fault_advise(struct read_fault *fault, const char *format, ...) {

@@ -20,6 +20,10 @@ struct read_fault {
 bool fault_set(struct read_fault *fault, recmap_status status, size_t offset, const char *format,
                ...) __attribute__((format(printf, 4, 5)));
 
+/* Appends to the message of the fault that was just set. */
+void fault_add(struct read_fault *fault, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* Adds advice to the fault that was just set. */
 void fault_advise(struct read_fault *fault, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -145,18 +145,22 @@ static recmap_status make_pad(struct column_plan *column, recmap_parser *parser,
     if (feature->default_count) return spec_fill(&column->pad, parser, feature, 1, error);
     recmap_bytes empty = {nothing, 0};
     uint64_t zero = 0;
-    bool is_bytes = feature->element == RECMAP_ELEMENT_BYTES;
+    /* Pictures are padded while they are bytes, and no bytes become zeros. */
+    bool is_picture = feature->kind == RECMAP_FEATURE_SLICED && column->is_output;
+    bool is_bytes = feature->element == RECMAP_ELEMENT_BYTES || is_picture;
     column->pad = is_bytes ? arena_copy(&parser->memory, &empty, sizeof empty)
                            : arena_copy(&parser->memory, &zero, sizeof zero);
     return column->pad ? RECMAP_OK : fail_memory(error);
 }
 
-/* The slot finds bytes values as it would without the image. */
+/* The slot, or the slice, finds bytes values as it would without the image. */
 static recmap_status add_pictures(struct column_plan *column, recmap_parser *parser,
                                   recmap_error *error) {
     const recmap_element element = column->feature.element;
     column->feature.element = RECMAP_ELEMENT_BYTES;
-    RETURN_IF_FAILED(add_values_slot(column, parser, error));
+    RETURN_IF_FAILED(column->feature.kind == RECMAP_FEATURE_SLICED
+                         ? add_slice(column, parser, error)
+                         : add_values_slot(column, parser, error));
     column->feature.element = element;
     return plan_add_pictures(column, parser, error);
 }
@@ -164,13 +168,13 @@ static recmap_status add_pictures(struct column_plan *column, recmap_parser *par
 static recmap_status add_values(struct column_plan *column, recmap_parser *parser,
                                 recmap_error *error) {
     switch (column->feature.kind) {
-    case RECMAP_FEATURE_SLICED: return add_slice(column, parser, error);
     case RECMAP_FEATURE_IMAGE: return plan_add_image(column, parser, error);
     case RECMAP_FEATURE_BOXES: return plan_add_boxes(column, parser, error);
     default: break;
     }
-    return column->feature.image ? add_pictures(column, parser, error)
-                                 : add_values_slot(column, parser, error);
+    if (column->feature.image) return add_pictures(column, parser, error);
+    return column->feature.kind == RECMAP_FEATURE_SLICED ? add_slice(column, parser, error)
+                                                         : add_values_slot(column, parser, error);
 }
 
 static recmap_status compile_column(recmap_parser *parser, const recmap_feature *feature,

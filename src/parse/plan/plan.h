@@ -28,11 +28,13 @@ struct column_plan {
 
 /* How to cut the elements of one feature into rows. */
 struct slice_plan {
-    struct slot slot;  /* any number of values, a multiple of the stride */
+    struct slot slot;  /* any number of values, a multiple of the stride; pictures as bytes */
     size_t column;     /* of the feature, with its shape and padding */
     uint64_t stride;   /* values of an element */
     const void *added; /* values of one element each: first those to prepend, then to append */
 };
+
+enum { PIXEL_DIMENSIONS = 3 }; /* of a picture: height, width, channels */
 
 /* How to make pixels of one feature. */
 struct image_feature {
@@ -43,6 +45,7 @@ struct image_feature {
                           number of views, each a picture */
     bool has_list;     /* any number */
     bool is_in_lists;  /* the slot is of `lists` */
+    bool is_sliced;    /* the pictures are those of rows: `bytes_slot` is an index into `slices` */
     const void *fill;  /* the pixels of the default, or NULL */
     struct image_plan plan;
 };

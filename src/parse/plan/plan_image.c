@@ -150,6 +150,7 @@ recmap_status plan_add_pictures(struct column_plan *column, recmap_parser *parse
                                     .bytes_slot = column->values_slot,
                                     .has_list = true,
                                     .is_in_lists = column->is_list,
+                                    .is_sliced = feature->kind == RECMAP_FEATURE_SLICED,
                                     .shapes = SIZE_MAX};
     RETURN_IF_FAILED(init_image(image, feature, error));
     RETURN_IF_FAILED(add_pixel_dimensions(column, parser, &image->plan, error));

@@ -10,7 +10,8 @@ bool plan_reserve_images(recmap_parser *parser, size_t count);
 void plan_images_deinit(recmap_parser *parser);
 
 /* Add an IMAGE and a BOXES feature, with the slots that they are computed from, and a feature whose
- * values are pictures, which column->values_slot has as bytes. Errors: INVALID for an impossible
+ * values are pictures, which column->values_slot has as bytes: a slot, or a slice of a SLICED
+ * feature. Errors: INVALID for an impossible
  * description, NO_MEMORY. */
 recmap_status plan_add_image(struct column_plan *column, recmap_parser *parser,
                              recmap_error *error);

@@ -176,9 +176,11 @@ static recmap_status check_element(const recmap_feature *feature, recmap_error *
 static recmap_status check_pictures(const recmap_feature *feature, bool is_list,
                                     recmap_error *error) {
     if (feature->kind != RECMAP_FEATURE_FIXED_LEN && feature->kind != RECMAP_FEATURE_VAR_LEN &&
-        feature->kind != RECMAP_FEATURE_FIXED_LEN_SEQUENCE)
-        return refuse(error, feature,
-                      "only IMAGE, FIXED_LEN, VAR_LEN and FIXED_LEN_SEQUENCE have an image");
+        feature->kind != RECMAP_FEATURE_FIXED_LEN_SEQUENCE &&
+        feature->kind != RECMAP_FEATURE_SLICED)
+        return refuse(
+            error, feature,
+            "only IMAGE, FIXED_LEN, VAR_LEN, FIXED_LEN_SEQUENCE and SLICED have an image");
     if (is_list && feature->kind == RECMAP_FEATURE_VAR_LEN)
         return refuse(error, feature, "a feature list of pictures is a FIXED_LEN_SEQUENCE");
     if (!feature->image->height)
@@ -187,6 +189,8 @@ static recmap_status check_pictures(const recmap_feature *feature, bool is_list,
         return refuse(error, feature, "a list of pictures has the layout HWC");
     if (feature->raw || feature->default_count)
         return refuse(error, feature, "a list of pictures is not raw and has no default");
+    if (feature->prepend_count || feature->append_count)
+        return refuse(error, feature, "pictures cannot be prepended or appended");
     return RECMAP_OK;
 }
 
