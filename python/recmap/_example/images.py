@@ -90,8 +90,8 @@ class Image(CallRepr):
     `decoders` know: an array [rows, height, width, channels].
 
     The pixels are a function of the picture, these arguments, and, if something is random, of the
-    loader's seed, the epoch and the record's number: neither the batch size, nor the number of
-    threads or ranks, nor a resume changes them.
+    loader's seed, the epoch and the record's number (in rows, the row's): neither the batch size,
+    nor the number of threads or ranks, nor a resume changes them.
 
     Args:
         size: (height, width), or one number for both. None: each picture keeps its size, and the

@@ -159,10 +159,11 @@ static recmap_status read_pieces(recmap_batch *batch, recmap_dataset *dataset,
 }
 
 /* Pictures are drawn by the number of their row, whatever records it is cut from. */
-static recmap_status set_draws(recmap_batch *batch, const recmap_order *order, uint64_t epoch,
-                               const uint64_t *positions, size_t count, recmap_error *error) {
+static recmap_status set_draws(recmap_batch *batch, bool has_pictures, const recmap_order *order,
+                               uint64_t epoch, const uint64_t *positions, size_t count,
+                               recmap_error *error) {
     batch->row_draws = (struct columns_draws){.is_set = batch->draws.is_set};
-    if (!batch->draws.is_set) return RECMAP_OK;
+    if (!batch->draws.is_set || !has_pictures) return RECMAP_OK;
     if (!array_reserve(&batch->row_numbers, &batch->row_numbers_capacity, count,
                        sizeof *batch->row_numbers))
         return fail_memory(error);
@@ -181,7 +182,8 @@ recmap_status recmap_dataset_rows(recmap_batch *batch, recmap_dataset *dataset,
     RETURN_IF_FAILED(rows_check(dataset, order, parser, error));
     RETURN_IF_FAILED(columns_check_draws(parser, batch->draws.is_set, error));
     RETURN_IF_FAILED(recmap_order_pieces(&batch->pieces, order, epoch, positions, count, error));
-    RETURN_IF_FAILED(set_draws(batch, order, epoch, positions, count, error));
+    RETURN_IF_FAILED(
+        set_draws(batch, parser->image_count > 0, order, epoch, positions, count, error));
     batch->row_width = order->rows.width;
     recmap_status status = read_pieces(batch, dataset, parser, error);
     if (status != RECMAP_OK) recmap_batch_clear(batch);

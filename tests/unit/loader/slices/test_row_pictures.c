@@ -199,6 +199,28 @@ static void test_errors_name_the_frame(void **unused) {
     }
 }
 
+static int answer(void *context) {
+    size_t *questions_left = context;
+    return !(*questions_left)--;
+}
+
+/* Decoding and copying are both work, so that more is asked than cutting alone does. */
+static void test_decoding_asks_the_interrupt(void **unused) {
+    (void)unused;
+    struct episode_rows rows;
+    rows_init(&rows, &whole, FRAMES);
+    recmap_status status = RECMAP_CANCELLED;
+    size_t count = 0;
+    for (; status == RECMAP_CANCELLED; count++) {
+        size_t questions_left = count;
+        recmap_batch_set_interrupt(rows.batch, answer, &questions_left);
+        status = rows_read_epoch(&rows, 0);
+    }
+    ASSERT_OK(status, &rows.error);
+    assert_in_range(count, 3, 100);
+    rows_deinit(&rows);
+}
+
 static void test_impossible_features_are_refused(void **unused) {
     (void)unused;
     const recmap_value zero = int64_value(0);
@@ -235,11 +257,9 @@ static void test_a_table_keeps_the_first_of_equal_pictures(void **unused) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
-        TEST(each_frame_is_decoded_once),
-        TEST(rows_have_draws_of_their_own),
-        TEST(errors_name_the_frame),
-        TEST(impossible_features_are_refused),
-        TEST(a_table_keeps_the_first_of_equal_pictures),
+        TEST(each_frame_is_decoded_once),      TEST(rows_have_draws_of_their_own),
+        TEST(errors_name_the_frame),           TEST(decoding_asks_the_interrupt),
+        TEST(impossible_features_are_refused), TEST(a_table_keeps_the_first_of_equal_pictures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
