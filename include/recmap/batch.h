@@ -42,12 +42,13 @@ typedef struct recmap_draws {
     uint64_t seed;
     uint64_t epoch;
     const uint64_t *positions; /* in the epoch, of each record; NULL unless the order may hold a
-                                  record twice in an epoch */
+                                  record twice in an epoch (recmap_order_repeats) */
+    const uint64_t *numbers; /* of each record, instead of its own number, as in a join; or NULL */
 } recmap_draws;
 
 /* Sets the draws of the records that are parsed into the batch from now on, and the seed of the
  * draws of rows (rows.h). NULL, as at first: none, so that a parser with random images is INVALID.
- * The positions are borrowed until the next call. */
+ * The arrays are borrowed until the next call. */
 RECMAP_API void recmap_batch_set_draws(recmap_batch *batch, const recmap_draws *draws);
 
 /* Where a loader took the batch from: the epoch, and the position in it of each record. NULL and 0

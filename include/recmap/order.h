@@ -188,6 +188,11 @@ RECMAP_API uint64_t recmap_order_count(const recmap_order *order);
  */
 RECMAP_API uint64_t recmap_order_number_limit(const recmap_order *order);
 
+/* 1 if an epoch may hold a record more than once: orders with replacement, weighted orders,
+ * mixtures, and views by a list that does not ascend. Random images then also depend on the
+ * position. */
+RECMAP_API int recmap_order_repeats(const recmap_order *order);
+
 /* Sets numbers[i] to the record at positions[i] of the epoch. Positions may be in any order. Both
  * arrays may be the same one.
  *

@@ -22,6 +22,7 @@ import pyarrow as pa
 from ._base.names import suggest_arguments
 from ._columns import ColumnBatch, RowBatch, rows_of_batch
 from ._columns.record_batch import RecordBatch
+from ._example.draws import Draws
 from ._loader.joined import check_loader
 from ._loader.loader import Loader
 
@@ -127,7 +128,7 @@ def _empty(loader: Loader[Any]) -> RecordBatch | ColumnBatch:
     if features is None:
         return loader.dataset.gather([])
     if not loader.order.row_width:
-        return loader.dataset.parse([], features)
+        return loader.dataset._parse_columns([], features, Draws(0, 0))
     assert loader._parser is not None
     none = np.empty(0, np.uint64)
     rows = loader.dataset._rows(loader._parser, loader._order, 0, none, loader._seed)

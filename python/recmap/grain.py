@@ -9,6 +9,7 @@ Needs the package grain (``pip install recmap[grain]``).
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import operator
 import sys
@@ -29,6 +30,7 @@ from ._dataset.dataset import Dataset, check_dataset
 from ._dataset.join import Joined, check_joined, features_of_sides, warn_of_bytes
 from ._dataset.missing import FirstBatchCheck, Missing
 from ._example.boxes import Boxes
+from ._example.draws import SourceDraws
 from ._example.elements import element_of
 from ._example.features import (
     Features,
@@ -40,7 +42,7 @@ from ._example.features import (
     parser_of_batches,
     value_shape_of,
 )
-from ._example.images import Image
+from ._example.images import Image, has_random_images
 from ._loader.view_order import order_over
 from ._order.orders import Order, check_fits, order_of
 from ._order.row_orders import warn_if_empty
@@ -95,6 +97,20 @@ def _numpy_name(element: str) -> Any:
     return bfloat16
 
 
+_ADVICE = (
+    "give the source epoch=, and make a new one for each epoch; or read it with "
+    "recmap.grain.Ordered, or use recmap.grain.Batches, which know the epoch"
+)
+
+
+@dataclass(frozen=True)
+class _Where:
+    """What `Ordered` knows about elements, for random images."""
+
+    epoch: int | None = None
+    positions: Any = None  # in the epoch, if the order may hold a record twice
+
+
 class DataSource:
     """The records of a data set or view by number: a ``RandomAccessDataSource`` of Grain.
 
@@ -104,11 +120,17 @@ class DataSource:
     Safe to use from many threads. Pickled by path, like the data set. Grain compares checkpoints by
     the `repr`, which describes the records and features, but not their paths.
 
+    Random crops and flips of `recmap.Image` need the epoch. `Ordered` knows it: directly over the
+    source, it gives the pixels that a `recmap.Loader` with the same seed and order gives in each
+    epoch. With other pipelines, give `epoch`, and make a new source for each epoch.
+
     Args:
         dataset: a data set or a view.
         features: {name: FixedLen(...), ...}, or features of tf.io.
         missing: what to do about a feature that no record has, as in `recmap.Dataset.parse`. The
             first elements read are checked.
+        epoch: the epoch of all random images of the source; None: the one that `Ordered` is in.
+        seed: of random images, as of a loader.
 
     >>> source = recmap.grain.DataSource(digits(), {"label": recmap.FixedLen((), "int64")})
     >>> len(source), source[5]["label"]
@@ -117,9 +139,17 @@ class DataSource:
 
     @suggest_arguments
     def __init__(
-        self, dataset: Dataset, features: Features | None = None, missing: Missing = "error"
+        self,
+        dataset: Dataset,
+        features: Features | None = None,
+        missing: Missing = "error",
+        *,
+        epoch: int | None = None,
+        seed: int = 0,
     ) -> None:
         check_dataset(dataset, "grain.JoinedSource")
+        self._draws = SourceDraws.of(seed, epoch, _ADVICE, features)
+        self._draws.warn_of_seed()
         self._dataset = dataset
         self._missing: Missing = missing
         self._parser = parser_of_batches(features, None)
@@ -137,14 +167,26 @@ class DataSource:
 
     def __getitems__(self, indices: Sequence[int]) -> list[Any]:
         """Many elements at once, several times faster than one by one."""
+        return self._elements(indices, _Where())
+
+    _getitems = __getitems__  # the name that Grain's pipelines use
+
+    def _elements(self, indices: Sequence[int], where: _Where, numbers: Any = None) -> list[Any]:
+        """`numbers`: what random images depend on instead of the numbers of the records."""
         if self._parser is None:
             return [bytes(record) for record in self._dataset.gather(indices)]
+        draws = self._draws.at(where.epoch, positions=where.positions, numbers=numbers)
         with self._dataset._advised(self._features or {}):
-            batch = self._dataset._parsed(indices, self._parser, "error")
+            batch = self._dataset._parsed(indices, self._parser, "error", 1, draws)
         self._first_batch.check(batch)
         return rows_of(columns_of(batch))
 
-    _getitems = __getitems__  # the name that Grain's pipelines use
+    def _needs_epoch(self) -> bool:
+        return self._draws.feature is not None and self._draws.epoch is None
+
+    def _repeats(self, order: Order) -> bool:
+        """Returns true if random images depend on the position in this order."""
+        return order_over(self._dataset, order).repeats()
 
     @property
     def element_spec(self) -> Any:
@@ -166,12 +208,17 @@ class DataSource:
             self._repr = (
                 f"recmap.grain.DataSource(records={len(self)}, "
                 f"fingerprint={fingerprint!r}, items={_items(self._dataset)}, "
-                f"features={self._features!r})"
+                f"features={self._features!r}{self._draws_text()})"
             )
         return self._repr
 
+    def _draws_text(self) -> str:
+        draws = self._draws
+        return "" if draws.feature is None else f", epoch={draws.epoch}, seed={draws.seed}"
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._dataset, self._features, self._missing)
+        made = functools.partial(type(self), epoch=self._draws.epoch, seed=self._draws.seed)
+        return made, (self._dataset, self._features, self._missing)
 
 
 class JoinedSource:
@@ -183,7 +230,8 @@ class JoinedSource:
         joined: what `recmap.join` returned. Each of its rows must have a record of every data set.
         features: {name: features} of the data sets whose records are parsed; {name: None} gives
             the records of that one as bytes. Warns of a data set that is left out.
-        missing: as for `DataSource`.
+        missing, epoch, seed: as for `DataSource`. Random images of all data sets depend on the
+            record of the first one, as in a `recmap.JoinedLoader`.
 
     >>> ds = digits()
     >>> joined = recmap.join({"all": ds, "threes": ds.where("label == 3")})
@@ -199,27 +247,46 @@ class JoinedSource:
         joined: Joined,
         features: Mapping[str, Features | None] | None = None,
         missing: Missing = "error",
+        *,
+        epoch: int | None = None,
+        seed: int = 0,
     ) -> None:
         check_joined(joined)
         wanted = features_of_sides(joined, features)
         warn_of_bytes(joined, features)
-        self._sources = {
-            name: DataSource(view, wanted.get(name), missing) for name, view in joined.views.items()
-        }
+        SourceDraws.of(seed, epoch, _ADVICE, *wanted.values()).warn_of_seed()
+        self._sources = {}
+        for name, view in joined.views.items():
+            of_side = wanted.get(name)
+            used = seed if has_random_images(of_side) else 0  # which warns of nothing
+            self._sources[name] = DataSource(view, of_side, missing, epoch=epoch, seed=used)
+        self._first = next(iter(self._sources.values()))
         self._length = len(joined)
 
     def __len__(self) -> int:
         return self._length
 
     def __getitem__(self, index: SupportsIndex) -> dict[str, Any]:
-        return {name: source[index] for name, source in self._sources.items()}
+        return self.__getitems__([operator.index(index)])[0]
 
     def __getitems__(self, indices: Sequence[int]) -> list[dict[str, Any]]:
         """Many elements at once, several times faster than one by one."""
-        sides = [source.__getitems__(indices) for source in self._sources.values()]
-        return [dict(zip(self._sources, row, strict=True)) for row in zip(*sides, strict=True)]
+        return self._elements(indices, _Where())
 
     _getitems = __getitems__  # the name that Grain's pipelines use
+
+    def _elements(self, indices: Sequence[int], where: _Where) -> list[dict[str, Any]]:
+        numbers = None
+        if any(source._draws.feature is not None for source in self._sources.values()):
+            numbers = self._first._dataset._record_numbers(indices)
+        sides = [source._elements(indices, where, numbers) for source in self._sources.values()]
+        return [dict(zip(self._sources, row, strict=True)) for row in zip(*sides, strict=True)]
+
+    def _needs_epoch(self) -> bool:
+        return any(source._needs_epoch() for source in self._sources.values())
+
+    def _repeats(self, order: Order) -> bool:
+        return self._first._repeats(order)
 
     @property
     def element_spec(self) -> Any:
@@ -323,7 +390,8 @@ class Ordered(grain.MapDataset):
     """A MapDataset in an order of recmap: element i is ``parent[order.at(epoch, position)]``.
 
     An epoch has ``len(order)`` elements. Later indices, as used by ``repeat()``, are in the next
-    epochs. To divide it over ranks, use slices: ``dataset[rank::world_size]``.
+    epochs. To divide it over ranks, use slices: ``dataset[rank::world_size]``. Directly over a
+    `DataSource` or `JoinedSource`, random crops and flips are those of the epoch.
 
     >>> import grain
     >>> numbers = grain.MapDataset.range(5)
@@ -339,6 +407,9 @@ class Ordered(grain.MapDataset):
         check_fits(order, len(parent))
         self._run = _Run(order)
         self._length = len(order)
+        source = self._source_below()
+        self._needs_epoch = source is not None and source._needs_epoch()
+        self._repeats = source is not None and self._needs_epoch and source._repeats(order)
 
     def __len__(self) -> int:
         return self._length
@@ -346,17 +417,39 @@ class Ordered(grain.MapDataset):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return self.slice(index)
+        if self._needs_epoch:
+            return self._getitems([index])[0]
         return self._parent[self._run[index]]
+
+    def _source_below(self) -> DataSource | JoinedSource | None:
+        """The source of recmap whose elements these are, unless something changes them."""
+        source = getattr(self._parent, "_source", None)
+        return source if isinstance(source, (DataSource, JoinedSource)) else None
 
     @property
     def _element_spec(self) -> Any:
-        source = getattr(self._parent, "_source", None)
-        if isinstance(source, (DataSource, JoinedSource)):  # Grain does not ask sources
-            return source.element_spec
-        return self._parent._element_spec
+        source = self._source_below()
+        return self._parent._element_spec if source is None else source.element_spec
 
     def _getitems(self, indices: Sequence[int]) -> Any:
-        return self._parent._getitems([self._run[index] for index in indices])
+        if not self._needs_epoch:
+            return self._parent._getitems([self._run[index] for index in indices])
+        rows: dict[int, list[int]] = {}
+        for row, index in enumerate(indices):
+            rows.setdefault(index // self._length, []).append(row)
+        elements: list[Any] = [None] * len(indices)
+        for epoch, of_epoch in rows.items():
+            found = self._elements_in(epoch, [indices[row] for row in of_epoch])
+            for row, element in zip(of_epoch, found, strict=True):
+                elements[row] = element
+        return elements
+
+    def _elements_in(self, epoch: int, indices: list[int]) -> list[Any]:
+        """The elements of one epoch. Grain would ask the source without the epoch."""
+        places = np.array(indices, np.uint64) % np.uint64(self._length) if self._repeats else None
+        source = self._source_below()
+        assert source is not None
+        return source._elements([self._run[i] for i in indices], _Where(epoch, places))
 
     def __str__(self) -> str:
         return f"recmap.grain.Ordered({self._run.order.describe()})"
@@ -376,6 +469,9 @@ class Batches(grain.MapDataset):
     without features it is a list of bytes. A padded sequence has an additional item ``name +
     "/length"`` with the number of steps of each row. The last batch of an epoch can be smaller,
     unless `drop_remainder`. `missing` is as in `recmap.Dataset.parse`, for the first batch read.
+
+    Random crops and flips of `recmap.Image` are those that a `recmap.Loader` with this `seed` and
+    order gives in the same epoch.
 
     With `recmap.Chunked`, `Packed` or `Windows`, a batch consists of rows, and has the additional
     arrays "segment_ids", "positions" and "mask", or only "mask" for windows. "positions" are those
@@ -398,9 +494,12 @@ class Batches(grain.MapDataset):
         *,
         drop_remainder: bool = False,
         missing: Missing = "error",
+        seed: int = 0,
     ) -> None:
         super().__init__()
         check_dataset(dataset, "grain.JoinedSource")
+        self._draws = SourceDraws.of(seed, None, "", features)
+        self._draws.warn_of_seed()
         if natural("batch_size", batch_size) < 1:
             raise ValueError(f"batch_size must be at least 1, not {batch_size}")
         self._order_over = order_over(dataset, order)
@@ -428,8 +527,10 @@ class Batches(grain.MapDataset):
         numbers = self._order.at(epoch, range(first, end))
         if self._parser is None:
             return [bytes(record) for record in self._dataset.gather(numbers)]
+        places = np.arange(first, end, dtype=np.uint64) if self._order_over.repeats() else None
+        draws = self._draws.at(epoch, positions=places)
         with self._dataset._advised(self._features or {}):
-            parsed = self._dataset._parsed(numbers, self._parser, "error")
+            parsed = self._dataset._parsed(numbers, self._parser, "error", 1, draws)
         self._check_batch(index, parsed)
         return _with_lengths(columns_of(parsed))
 

@@ -20,6 +20,7 @@ from ._base.numbers import cuts_of
 from ._dataset.dataset import Dataset, check_dataset
 from ._dataset.missing import Missing, softened, validate_missing
 from ._example.features import Features, check_column_of_numbers, parser_of_batches
+from ._loader.position_draws import PositionDraws
 from ._order.orders import Order, check_fits
 
 __all__ = ["dataset"]
@@ -39,10 +40,11 @@ def dataset(
     features: Features | None = None,
     *,
     order: Order | None = None,
-    epoch: int = 0,
+    epoch: int | None = None,
     shards: int = 64,
     numbers: bool = False,
     missing: Missing = "error",
+    seed: int = 0,
 ) -> Any:
     """A ``datasets.IterableDataset`` of the rows of a data set or view.
 
@@ -61,11 +63,14 @@ def dataset(
         dataset: a data set or a view.
         features: {name: FixedLen(...), ...}, or features of tf.io.
         order: an order of as many records; None: from first to last.
-        epoch: the epoch of the order.
+        epoch: the epoch of the order, and of random crops and flips of `recmap.Image`, which need
+            it; default: 0. Create the rows again for each epoch: ``set_epoch`` does not change it.
         shards: the number of shards; at most one per position.
         numbers: add a column "number" with the records' numbers in the whole data set.
         missing: what to do about a feature that none of the first rows has, at most 256, as in
             `recmap.Dataset.parse`. Later epochs, and other shards than the first, only warn.
+        seed: of random images, as of a loader. With the same order and epoch, the pixels are those
+            of a `recmap.Loader`.
 
     >>> rows = recmap.huggingface.dataset(digits(), {"label": recmap.FixedLen((), "int64")})
     >>> next(iter(rows)), rows.num_shards
@@ -77,6 +82,7 @@ def dataset(
         check_fits(order, len(dataset))
     parser_of_batches(features, None)
     check_column_of_numbers(numbers, features)
+    draws = PositionDraws.of(dataset, features, order, epoch, seed)
     count = len(dataset) if order is None else len(order)
     cuts = cuts_of(count, min(shards, max(count, 1)))
     return datasets.IterableDataset.from_generator(
@@ -85,7 +91,8 @@ def dataset(
             "dataset": dataset,
             "features": None if features is None else dict(features),
             "order": order,
-            "epoch": epoch,
+            "epoch": epoch or 0,
+            "draws": draws,
             "numbers": numbers,
             "missing": missing,
             "parts": list(pairwise(cuts)),  # datasets splits the lists among the shards
@@ -98,6 +105,7 @@ def _rows(
     features: Features | None,
     order: Order | None,
     epoch: int,
+    draws: PositionDraws | None,
     numbers: bool,
     missing: Missing,
     parts: list[tuple[int, int]],
@@ -105,13 +113,15 @@ def _rows(
     checked = softened(missing, bool(epoch or (parts and parts[0][0])))
     for first, end in parts:
         for start in range(first, end, _ROWS):
-            positions = range(start, min(start + _ROWS, end))
+            stop = min(start + _ROWS, end)
+            positions = range(start, stop)
             items = positions if order is None else order.at(epoch, positions)
             batch: Any
             if features is None:
                 batch = dataset.gather(items)
             else:
-                batch = dataset.parse(items, features, missing=checked)
+                drawn = None if draws is None else draws.at(start, stop)
+                batch = dataset._parse_columns(items, features, drawn, missing=checked)
                 checked = "ignore"
             row_numbers = batch.numbers.tolist() if numbers else [None] * len(positions)
             rows = arrow.table(batch, tensor=arrow.lists).to_pylist()

@@ -31,6 +31,7 @@ from ._dataset.missing import Missing, softened, validate_missing
 from ._example.features import Features, check_column_of_numbers, parser_of_batches
 from ._index.build import IndexArguments, plan_of
 from ._index.parts import BuiltPart, Part, build_in_parts
+from ._loader.position_draws import PositionDraws
 from ._options.options import Source
 from ._options.storage import Path
 from ._order.orders import Order, check_fits
@@ -69,7 +70,10 @@ class Datasource(_Datasource):
         dataset: a data set or a view.
         features: {name: FixedLen(...), ...}, or features of tf.io.
         order: an order of as many records; None: from first to last.
-        epoch: the epoch of the order.
+        epoch: the epoch of the order, and of random crops and flips of `recmap.Image`, which need
+            it; default: 0. Make a new source for each epoch.
+        seed: of random images, as of a loader. With the same order and epoch, the pixels are those
+            of a `recmap.Loader`.
         position: the first position to read, to resume an epoch.
         numbers: add a column "number" with the records' numbers in the whole data set.
         missing: what to do about a feature that no record of the first block has, as in
@@ -83,10 +87,11 @@ class Datasource(_Datasource):
         features: Features | None = None,
         *,
         order: Order | None = None,
-        epoch: int = 0,
+        epoch: int | None = None,
         position: int = 0,
         numbers: bool = False,
         missing: Missing = "error",
+        seed: int = 0,
     ) -> None:
         super().__init__()
         check_dataset(dataset)
@@ -101,9 +106,10 @@ class Datasource(_Datasource):
             )
         parser_of_batches(features, None)  # wrong features raise here, not in every task
         check_column_of_numbers(numbers, features)
+        self._draws = PositionDraws.of(dataset, features, order, epoch, seed)
         self._dataset = dataset
         self._features = None if features is None else dict(features)
-        self._order, self._epoch, self._position = order, epoch, position
+        self._order, self._epoch, self._position = order, epoch or 0, position
         self._numbers = numbers
         self._missing: Missing = missing
 
@@ -174,9 +180,9 @@ class Datasource(_Datasource):
             num_rows=end - first, size_bytes=size, input_files=None, exec_stats=None
         )
         rows = max(1, _BLOCK_SIZE * (end - first) // max(size, 1))
-        dataset, positions = self._dataset, range(first, end)
+        dataset, skipped = self._dataset, 0
         if self._order is None:  # send only the numbers of this part of a view
-            dataset, positions = dataset[first:end], range(end - first)
+            dataset, skipped = dataset[first:end], first
         missing = softened(self._missing, has_begun=self._epoch > 0 or first > 0)
         if first != self._position:  # the first task checks
             missing = "ignore"
@@ -186,7 +192,9 @@ class Datasource(_Datasource):
             self._features,
             self._order,
             self._epoch,
-            positions,
+            self._draws,
+            range(first, end),
+            skipped,
             rows,
             self._numbers,
             missing,
@@ -199,21 +207,27 @@ def _read(
     features: Features | None,
     order: Order | None,
     epoch: int,
+    draws: PositionDraws | None,
     positions: range,
+    skipped: int,
     rows: int,
     numbers: bool,
     missing: Missing,
 ) -> Iterator[Any]:
-    """The work of a task: yields blocks of up to `rows` rows."""
+    """The work of a task: yields blocks of up to `rows` rows. Without an order, the data set begins
+    at position `skipped`."""
     for first in range(positions.start, positions.stop, rows):
-        part = range(first, min(first + rows, positions.stop))
-        items = part if order is None else order.at(epoch, part)
+        end = min(first + rows, positions.stop)
+        items: range | Int64s = range(first - skipped, end - skipped)
+        if order is not None:
+            items = order.at(epoch, range(first, end))
         if features is None:
             batch = dataset.gather(items)
             table, numbers_read = table_of(batch), batch.numbers
         else:
             checked = missing if first == positions.start else "ignore"
-            columns = dataset.parse(items, features, missing=checked)
+            drawn = None if draws is None else draws.at(first, end)
+            columns = dataset._parse_columns(items, features, drawn, missing=checked)
             table, numbers_read = table_of(columns, tensor=_tensor), columns.numbers
         yield table.append_column("number", pa.array(numbers_read)) if numbers else table
 

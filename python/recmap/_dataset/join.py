@@ -12,15 +12,17 @@ import numpy.typing as npt
 
 from .._base.errors import Error, IdNotFoundError
 from .._base.names import suggest_arguments
-from .._base.numbers import Int64s, Numbers, as_mask_or_items, row_of
+from .._base.numbers import Int64s, Numbers, UInt64s, as_mask_or_items, row_of
 from .._base.plural import counted
 from .._base.warn import warn_caller
 from .._columns import ColumnBatch
 from .._example.decode import decode_example
+from .._example.draws import draws_of
 from .._example.features import Features
 from .._options.options import ConcatOptions
 from .collation import refuse_own_collation
 from .dataset import Dataset
+from .missing import Missing
 
 __all__ = ["Joined", "check_joined", "features_of_sides", "join", "warn_of_bytes"]
 
@@ -133,22 +135,42 @@ class Joined:
     def __iter__(self) -> Iterator[dict[str, memoryview | None]]:
         return (self[i] for i in range(len(self)))
 
+    @suggest_arguments
     def parse(
-        self, rows: Numbers, features: Mapping[str, Features], **options: Any
+        self,
+        rows: Numbers,
+        features: Mapping[str, Features],
+        *,
+        on_bad_record: Literal["error", "collect"] = "error",
+        missing: Missing = "warn",
+        threads: int = 0,
+        seed: int | None = None,
+        epoch: int | None = None,
+        positions: Numbers | None = None,
     ) -> dict[str, ColumnBatch]:
         """Reads rows and parses them: {name: {feature: column}}.
 
         Args:
             rows: as the items of `Dataset.parse`.
             features: {name: features} for each data set to read.
-            options: as for `Dataset.parse`.
+            on_bad_record, missing, threads: as for `Dataset.parse`.
+            seed, epoch, positions: as for `Dataset.parse`. Random images of all data sets depend on
+                the record of the first one, as in a `JoinedLoader`.
         """
-        wanted = features_of_sides(self, features)
-        chosen = self._rows(rows)
+        wanted, chosen = features_of_sides(self, features), self._rows(rows)
+        draws = draws_of(seed, epoch, positions)
+        if draws is not None:
+            draws = draws._replace(numbers=chosen._draw_numbers())
+        rest = draws, on_bad_record, missing, threads
         return {
-            name: chosen._view(name).parse(slice(None), of_side, **options)
+            name: chosen._view(name)._parse_columns(slice(None), of_side, *rest)
             for name, of_side in wanted.items()
         }
+
+    def _draw_numbers(self) -> UInt64s:
+        """What random images of each row depend on: the number of the first data set's record."""
+        first = next(iter(self._datasets))
+        return self._datasets[first]._record_numbers(self._positions_in(first))
 
     def __repr__(self) -> str:
         names = ", ".join(map(repr, self._datasets))

@@ -18,8 +18,8 @@ from .._base.numbers import Int64s, Numbers, ids_to_find, natural
 from .._columns import ColumnBatch, columns_of, sequence_columns_of
 from .._columns.record_batch import RecordBatch
 from .._display.progress import Progress, shown
+from .._example.draws import Draws, draws_of
 from .._example.features import Features, parser_of
-from .._example.images import Draws, draws_of
 from .collation import refuse_own_collation
 from .id_hashes import HashMatch
 from .lifted import Columns
@@ -110,9 +110,20 @@ class Dataset(Selectable):
         """
         if isinstance(items, Mapping):
             raise TypeError("parse takes the numbers of records first: ds.parse([0, 1], features)")
+        draws = draws_of(seed, epoch, positions)
+        return self._parse_columns(items, features, draws, on_bad_record, missing, threads)
+
+    def _parse_columns(
+        self,
+        items: Numbers,
+        features: Features,
+        draws: Draws | None,
+        on_bad_record: str = "error",
+        missing: Missing = "warn",
+        threads: int = 0,
+    ) -> ColumnBatch:
         with self._advised(features):
-            parser, draws = parser_of(features), draws_of(seed, epoch, positions)
-            batch = self._parsed(items, parser, on_bad_record, threads, draws)
+            batch = self._parsed(items, parser_of(features), on_bad_record, threads, draws)
         check_batch(batch, self, features, None, missing)
         return columns_of(batch)
 
@@ -126,16 +137,19 @@ class Dataset(Selectable):
         on_bad_record: Literal["error", "collect"] = "error",
         missing: Missing = "warn",
         threads: int = 0,
+        seed: int | None = None,
+        epoch: int | None = None,
+        positions: Numbers | None = None,
     ) -> tuple[ColumnBatch, ColumnBatch]:
         """Parses records of tf.SequenceExample: the columns of the context and the feature lists.
 
         In feature lists, ``FixedLenSequence`` takes one step from each feature of a list, and
         ``VarLen`` gives rows of steps of values. A step whose feature has no kind is an empty step,
-        not null. `missing` and the other arguments are as for `parse`.
+        not null. `missing`, `seed` and the other arguments are as for `parse`.
         """
-        parser = parser_of(context, feature_lists)
+        parser, draws = parser_of(context, feature_lists), draws_of(seed, epoch, positions)
         with self._advised(context, feature_lists):
-            batch = self._parsed(items, parser, on_bad_record, threads)
+            batch = self._parsed(items, parser, on_bad_record, threads, draws)
         check_batch(batch, self, context, feature_lists, missing)
         return sequence_columns_of(batch, parser.context_count())
 

@@ -20,16 +20,15 @@ from .row import Row, feature_row
 
 __all__ = [
     "CenterCrop",
-    "Draws",
     "Image",
     "ImageInfo",
     "RandomCrop",
     "RandomResizedCrop",
     "decode_image",
     "draw_seed_of",
-    "draws_of",
     "has_random_images",
     "image_info",
+    "random_image_of",
     "state_seed_of",
 ]
 
@@ -344,28 +343,21 @@ def _decoded(data: Any, image: Image, draw: Any) -> npt.NDArray[Any]:
     return pixels
 
 
-Draws: TypeAlias = tuple[int, int, Any]
-
-
-def draws_of(seed: int | None, epoch: int | None, positions: Any) -> Draws | None:
-    """What the random images of a parse depend on, as the extension expects it."""
-    if (seed is None) != (epoch is None) or (seed is None and positions is not None):
-        raise ValueError("seed and epoch belong together: give both, or neither")
-    if seed is None or epoch is None:
-        return None
-    places = None if positions is None else np.ascontiguousarray(positions, np.uint64)
-    return uint64_of("seed", seed), uint64_of("epoch", epoch), places
+def random_image_of(*features: Mapping[str, Any] | None) -> str | None:
+    """The name of the first of these features with a random crop or flip; None if there is none."""
+    for mapping in features:
+        if not isinstance(mapping, Mapping):  # which is refused with other words
+            continue
+        for name, feature in mapping.items():
+            for image in (feature, getattr(feature, "dtype", None)):
+                if isinstance(image, Image) and image._is_random():
+                    return name
+    return None
 
 
 def has_random_images(*features: Mapping[str, Any] | None) -> bool:
     """Returns true if a crop or a flip of these features is random."""
-    return any(
-        isinstance(image, Image) and image._is_random()
-        for mapping in features
-        if isinstance(mapping, Mapping)  # else refused with other words
-        for feature in mapping.values()
-        for image in (feature, getattr(feature, "dtype", None))
-    )
+    return random_image_of(*features) is not None
 
 
 def draw_seed_of(seed: int, *features: Mapping[str, Any] | None) -> int | None:

@@ -14,7 +14,7 @@ from .. import _recmap
 from .._base.errors import Error
 from .._base.warn import warn_caller
 from .._dataset.dataset import Dataset
-from .._example.images import draws_of
+from .._example.draws import draws_of
 from .._order.orders import Order
 from .view_order import order_over
 

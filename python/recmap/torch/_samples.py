@@ -11,16 +11,24 @@ from torch.utils import data
 
 from .._base.errors import StateMismatchError
 from .._base.names import suggest_arguments
+from .._base.numbers import natural
 from .._base.plural import counted
 from .._columns import ColumnBatch, columns_of, sequence_columns_of
 from .._dataset.dataset import Dataset, check_dataset
 from .._dataset.missing import FirstBatchCheck, Missing
 from .._display.text import joined, printable
+from .._example.draws import Draws, SourceDraws
 from .._example.features import Features, parser_of_batches
 from .._loader.grown import Grown, check_grown
 from .._loader.joined import JoinedLoader
 from .._loader.loader import Loader
+from ._epoch import SharedEpoch
 from ._tensors import Ragged, tensors
+
+_ADVICE = (
+    "call dataset.set_epoch(epoch) before each `for`, or give epoch=; or use recmap.torch.Loader "
+    "or IterableDataset, which know the epoch"
+)
 
 
 class _Rows(Sequence[Any]):
@@ -79,8 +87,13 @@ class MapDataset(data.Dataset[Any]):
     bytes. A DataLoader requests a whole batch, which is read and parsed at once. With
     ``collate_fn=recmap.torch.collate`` the batch stays together.
 
-    Its state is the fingerprint of the data set, so that a StatefulDataLoader cannot resume with
-    another data set. Pickled by path, like the data set.
+    Its state is the fingerprint of the data set, and the seed of random images, so that a
+    StatefulDataLoader cannot resume with others. Pickled by path, like the data set.
+
+    Random crops and flips of `recmap.Image` need the epoch, which a DataLoader does not tell: give
+    `epoch`, or call `set_epoch` before each ``for``. They are those of a `recmap.Loader` with the
+    same seed, unless its order may hold a record twice in an epoch: such a loader also uses the
+    position, which is not known here.
 
     Args:
         dataset: a data set or view.
@@ -89,6 +102,8 @@ class MapDataset(data.Dataset[Any]):
             sample is a pair of dicts, for the context and the feature lists.
         missing: what to do about a feature that no record has, as in `recmap.Dataset.parse`. The
             first samples read are checked.
+        epoch: the epoch of random images, until `set_epoch` sets another.
+        seed: of random images, as of a loader.
 
     >>> dataset = recmap.torch.MapDataset(digits(), {"label": recmap.FixedLen((), "int64")})
     >>> len(dataset), dataset[5]
@@ -103,6 +118,8 @@ class MapDataset(data.Dataset[Any]):
         feature_lists: Features | None = None,
         *,
         missing: Missing = "error",
+        epoch: int | None = None,
+        seed: int = 0,
     ) -> None:
         if isinstance(dataset, (Loader, JoinedLoader)):
             raise TypeError(
@@ -112,13 +129,36 @@ class MapDataset(data.Dataset[Any]):
         check_dataset(dataset)
         self.dataset = dataset
         self._missing: Missing = missing
+        self._seed = seed
         self._set_up(features, feature_lists)
+        self._draws.warn_of_seed()
+        self._epoch = None if self._draws.feature is None else SharedEpoch()
+        if epoch is not None:
+            self.set_epoch(epoch)
         self._features = None if features is None else dict(features)
         self._feature_lists = None if feature_lists is None else dict(feature_lists)
 
     def _set_up(self, features: Features | None, lists: Features | None) -> None:
         self._parser = parser_of_batches(features, lists)
         self._first_batch = FirstBatchCheck(self.dataset, features, lists, self._missing)
+        self._draws = SourceDraws.of(self._seed, None, _ADVICE, features, lists)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Sets the epoch of random crops and flips, before the ``for`` over a DataLoader.
+
+        Worker processes see it, also persistent ones. Nothing happens if no image is random.
+
+        >>> image = recmap.Image(8, crop=recmap.RandomResizedCrop())
+        >>> dataset = recmap.torch.MapDataset(digits(), {"image": image}, seed=7)
+        >>> for epoch in range(3):
+        ...     dataset.set_epoch(epoch)  # then: for batch in dataloader
+        """
+        number = natural("epoch", epoch, 63)
+        if self._epoch is not None:
+            self._epoch.set(number)
+
+    def _draws_now(self) -> Draws | None:
+        return None if self._epoch is None else self._draws.at(self._epoch.get())
 
     def __len__(self) -> int:
         return len(self.dataset)
@@ -138,7 +178,7 @@ class MapDataset(data.Dataset[Any]):
         if self._parser is None:
             return [bytes(record) for record in self.dataset.gather(indices)]
         with self.dataset._advised(self._features or {}, self._feature_lists):
-            batch = self.dataset._parsed(indices, self._parser, "error")
+            batch = self.dataset._parsed(indices, self._parser, "error", 1, self._draws_now())
         info = data.get_worker_info()
         if info is None or not info.id:
             self._first_batch.check(batch)
@@ -148,21 +188,23 @@ class MapDataset(data.Dataset[Any]):
         return _Pairs(_rows_of(context), _rows_of(lists))
 
     def state_dict(self) -> dict[str, Any]:
-        """The fingerprint of the data set or view."""
-        return {"record_count": len(self), "fingerprint": self._fingerprint}
+        """The fingerprint of the data set or view, and the seed of random images."""
+        state = {"record_count": len(self), "fingerprint": self._fingerprint}
+        return state if self._draws.feature is None else {**state, "draws": {"seed": self._seed}}
 
     @cached_property
     def _fingerprint(self) -> str:
         return self.dataset.fingerprint
 
     def load_state_dict(self, state: Mapping[str, Any], *, grown: Grown | None = None) -> None:
-        """Raises StateMismatchError if the state belongs to another data set.
+        """Raises StateMismatchError if the state belongs to another data set or seed.
 
         With ``grown="finish"``, the data set may have grown since, because the numbers of its
         records are the same. The state of a view is not accepted then.
         """
         check_grown(grown)
         here = self.state_dict()
+        _check_seed(state, here.pop("draws", None))
         theirs = {name: state[name] for name in here}
         if grown is not None and self.dataset._begins_with(
             bytes.fromhex(theirs["fingerprint"]), theirs["record_count"]
@@ -184,12 +226,24 @@ class MapDataset(data.Dataset[Any]):
 
     def __getstate__(self) -> dict[str, Any]:
         """All attributes, also of subclasses, except the parser and the check of a batch."""
-        made = "_parser", "_first_batch"
+        made = "_parser", "_first_batch", "_draws"
         return {name: value for name, value in vars(self).items() if name not in made}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._set_up(self._features, self._feature_lists)
+
+
+def _check_seed(state: Mapping[str, Any], draws: dict[str, int] | None) -> None:
+    """Raises if the random images of a state have another seed. A state may have none."""
+    theirs = state.get("draws")
+    if draws is None or theirs is None or theirs == draws:
+        return
+    seed = theirs["seed"]
+    raise StateMismatchError(
+        f"another seed of random images: the state has {seed}, the data set {draws['seed']}",
+        advice=f"create the data set with seed={seed}",
+    )
 
 
 def _check_list(indices: Any) -> None:

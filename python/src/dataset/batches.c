@@ -21,25 +21,32 @@ PyObject *dataset_gather(PyObject *object, PyObject *arguments) {
     return batch;
 }
 
-/* (seed, epoch, positions or None) or None */
+/* (seed, epoch, positions or None, numbers or None) or None */
 struct draws_view {
     recmap_draws draws;
-    struct array_view positions;
+    struct array_view positions, numbers;
 };
 
+/* Takes one value for each record, or None. */
+static int take_values(struct array_view *view, PyObject *values, size_t count, const char *name) {
+    if (values == Py_None) return 1;
+    if (!take_array(values, view)) return 0;
+    if (view->count == count) return 1;
+    PyErr_Format(PyExc_ValueError, "there must be as many %s as records: %zu, not %zu", name, count,
+                 view->count);
+    return 0;
+}
+
 static int take_draws(struct draws_view *view, PyObject *tuple, size_t count) {
-    PyObject *positions;
+    PyObject *positions, *numbers;
     if (tuple == Py_None) return 1;
-    if (!PyArg_ParseTuple(tuple, "O&O&O:draws", take_uint64, &view->draws.seed, take_uint64,
-                          &view->draws.epoch, &positions))
+    if (!PyArg_ParseTuple(tuple, "O&O&OO:draws", take_uint64, &view->draws.seed, take_uint64,
+                          &view->draws.epoch, &positions, &numbers) ||
+        !take_values(&view->positions, positions, count, "positions") ||
+        !take_values(&view->numbers, numbers, count, "numbers of draws"))
         return 0;
-    if (positions == Py_None) return 1;
-    if (!take_array(positions, &view->positions)) return 0;
-    if (view->positions.count != count) {
-        PyErr_SetString(PyExc_ValueError, "there must be as many positions as records");
-        return 0;
-    }
-    view->draws.positions = view->positions.data;
+    if (positions != Py_None) view->draws.positions = view->positions.data;
+    if (numbers != Py_None) view->draws.numbers = view->numbers.data;
     return 1;
 }
 
@@ -53,7 +60,7 @@ PyObject *dataset_parse(PyObject *object, PyObject *arguments) {
                           &collect, take_unsigned, &threads, &draws))
         return NULL;
     recmap_parse_mode mode = collect ? RECMAP_PARSE_COLLECT : RECMAP_PARSE_RAISE;
-    struct draws_view view = {.positions = ARRAY_VIEW_INIT};
+    struct draws_view view = {.positions = ARRAY_VIEW_INIT, .numbers = ARRAY_VIEW_INIT};
     struct handle_object *handle = NULL;
     if (take_draws(&view, draws, numbers.count))
         handle = dataset_handle((struct dataset_object *)object);
@@ -63,6 +70,7 @@ PyObject *dataset_parse(PyObject *object, PyObject *arguments) {
     handle_release(handle);
     array_release(&numbers);
     array_release(&view.positions);
+    array_release(&view.numbers);
     return batch;
 }
 

@@ -361,6 +361,11 @@ static PyObject *number_limit(PyObject *object, PyObject *unused) {
     return PyLong_FromUnsignedLongLong(recmap_order_number_limit(order_of(object)));
 }
 
+static PyObject *repeats(PyObject *object, PyObject *unused) {
+    (void)unused;
+    return PyBool_FromLong(recmap_order_repeats(order_of(object)));
+}
+
 static PyObject *batch_count(PyObject *object, PyObject *unused) {
     (void)unused;
     return PyLong_FromUnsignedLongLong(recmap_order_batch_count(order_of(object)));
@@ -463,6 +468,7 @@ static PyMethodDef methods[] = {
     {"elements", order_elements, METH_NOARGS, NULL},
     {"count", count, METH_NOARGS, NULL},
     {"number_limit", number_limit, METH_NOARGS, NULL},
+    {"repeats", repeats, METH_NOARGS, NULL},
     {"batch_count", batch_count, METH_NOARGS, NULL},
     {"batch", batch, METH_VARARGS, NULL},
     {"describe", describe, METH_NOARGS, NULL},

@@ -88,6 +88,7 @@ void recmap_batch_set_draws(recmap_batch *batch, const recmap_draws *draws) {
     batch->draws.seed = draws->seed;
     batch->draws.epoch = draws->epoch;
     batch->draws.positions = draws->positions;
+    batch->draws.numbers = draws->numbers;
 }
 
 bool batch_set_place(recmap_batch *batch, const struct batch_place *place, uint64_t first,
@@ -102,7 +103,8 @@ bool batch_set_place(recmap_batch *batch, const struct batch_place *place, uint6
     }
     batch->place = *place;
     batch->place.is_set = false;
-    recmap_draws draws = {place->seed, place->epoch, place->repeats ? batch->positions : NULL};
+    recmap_draws draws = {place->seed, place->epoch, place->repeats ? batch->positions : NULL,
+                          NULL};
     recmap_batch_set_draws(batch, &draws);
     return true;
 }

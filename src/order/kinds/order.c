@@ -108,6 +108,10 @@ uint64_t recmap_order_number_limit(const recmap_order *order) {
     return order->limit;
 }
 
+int recmap_order_repeats(const recmap_order *order) {
+    return order->repeats;
+}
+
 uint64_t recmap_order_batch_count(const recmap_order *order) {
     return order->batch_count;
 }

@@ -54,6 +54,29 @@ static void test_400_records_are_shuffled_by_seed_and_epoch(void **state) {
     check_once(shuffled(400, (uint64_t)1 << 32));
 }
 
+static void expect_repeats(recmap_order *order, int repeats) {
+    assert_int_equal(recmap_order_repeats(order), repeats);
+    recmap_order_release(order);
+}
+
+/* Orders in which the position counts for random images. */
+static void test_orders_that_may_hold_a_record_twice(void **state) {
+    (void)state;
+    recmap_order *drawn, *source = sequential(9);
+    const double weight = 1;
+    expect_repeats(sequential(9), 0);
+    expect_repeats(shuffled(9, 1), 0);
+    expect_repeats(windowed(9, 2, 3, 1), 0);
+    expect_repeats(grouped(9, 3, 2, 1), 0);
+    expect_repeats(stratified(9, 3, 2, 1), 0);
+    expect_repeats(listed(shuffled(9, 1), 5), 1);
+    expect_repeats(mixed(&source, &weight, 1, RECMAP_STOP_FIRST), 1);
+    assert_int_equal(recmap_order_with_replacement(&drawn, 9, 1, 5, NULL), RECMAP_OK);
+    expect_repeats(drawn, 1);
+    assert_int_equal(recmap_order_weighted(&drawn, &weight, 1, 1, 5, NULL), RECMAP_OK);
+    expect_repeats(drawn, 1);
+}
+
 static void test_kept_groups_and_others(void **state) {
     (void)state;
     /* More groups than a stratified order keeps permutations for, of one record and of two. */
@@ -341,6 +364,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_record_once),
         cmocka_unit_test(test_400_records_are_shuffled_by_seed_and_epoch),
+        cmocka_unit_test(test_orders_that_may_hold_a_record_twice),
         cmocka_unit_test(test_kept_groups_and_others),
         cmocka_unit_test(test_windows_bound_distances),
         cmocka_unit_test(test_draws_follow_the_weights),
