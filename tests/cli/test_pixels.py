@@ -234,15 +234,15 @@ class Pixels(CliTest):
             (["--pixels", "--size=0x3"], "--size must be at least 1"),
             (["--pixels", "--size=3xy"], "--size must be a whole number, not 'y'"),
             (["--pixels", "--mode=RGBA"], "invalid --mode 'RGBA': use RGB or L"),
-            (["--pixels", "--flip=2"], "invalid probability of a flip: 2"),
+            (["--pixels", "--flip=2"], "invalid probability of a flip: 2 is not 0 to 1"),
             (["--pixels", "--flip=x"], "--flip must be a number from 0 to 1, not 'x'"),
             (["--pixels", "--scale=1"], "--scale must be two numbers, MIN,MAX, not '1'"),
             (["--pixels", "--ratio=1,x"], "--ratio must be two numbers, MIN,MAX, not '1,x'"),
-            (["--pixels", "--scale=1,2"], "invalid scale 1 to 2: from above 0 to 1, in order"),
+            (["--pixels", "--scale=1,2"], "invalid scale 1 to 2: above 0, at most 1, the smaller first"),
             (
                 ["--pixels", "--size=64", "--crop=center", "--resize=32"],
-                "a central crop of 64 x 64 does not fit in pictures whose shorter side is scaled "
-                "to 32",
+                "a central crop of 64 x 64 pixels does not fit in a picture whose shorter side is "
+                "scaled to 32",
             ),
             (
                 ["--pixels", "--crop=left"],

@@ -25,10 +25,11 @@ class Boxes(CallRepr):
     """Boxes of a picture: a `RaggedColumn` of float32 values [n, 4] in the order of the keys.
 
     Boxes are shares of the height and width, 0 to 1: in the records, of the picture as it is
-    stored; in the batch, of the pixels of the column `image`. They are cut, scaled, flipped and
-    turned (EXIF) as its pixels are. No box is removed, so that labels stay aligned. The batch has
-    another column, `name + "/visible"`: the share of each box's area that is left, 0 for a box that
-    lies outside or has no area.
+    stored; in the batch, of the pixels of the column `image`. A box may reach over the edges. Boxes
+    that are stored in pixels lie outside: divide them by the height and width when the records are
+    written. Boxes are cut, scaled, flipped and turned (EXIF) as the pixels are. No box is removed,
+    so that labels stay aligned. The batch has another column, `name + "/visible"`: the share of
+    each box's area that is left, 0 for a box that lies outside or has no area.
 
     Args:
         image: the name of the column with the pixels, an `Image` of the same features.

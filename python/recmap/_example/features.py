@@ -50,7 +50,9 @@ def _pictures_of(kind: str, dtype: Any) -> tuple[Any, ...] | None:
     if not isinstance(dtype, Image):
         return None
     if dtype.key is not None or dtype.default is not None:
-        raise ValueError(f"give key= to the {kind}: its Image has no key and no default")
+        raise ValueError(
+            f"give key= to the {kind}, not to its Image; a list of pictures has no default"
+        )
     return dtype._spec()
 
 

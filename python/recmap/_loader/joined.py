@@ -106,20 +106,17 @@ class JoinedLoader(SuggestsMethods, Closing):
         is_led = transform is not None or policy > 0
         of_lead = {"transform": transform or _as_it_is} if is_led else {}
         threads = {"transform_threads": options.pop("transform_threads", None)}
-        self.loaders: dict[str, Loader[Any]] = {
-            name: self._loader_of(
+        self.loaders: dict[str, Loader[Any]] = {}
+        for name, view in views.items():
+            self.loaders[name] = self._loader_of(
+                self.loaders.get(lead),
                 view,
                 batch_size,
                 features=wanted.get(name),
                 **(of_lead | threads if name == lead else {}),
                 **options,
             )
-            for name, view in views.items()
-        }
         self._first = self.loaders[lead]
-        for loader in self.loaders.values():
-            if loader is not self._first and not self._first.order.row_width:
-                loader._draw_as(self._first)
         self._transform = transform
         self._companions: Companions | None = None
         if is_led:
@@ -132,9 +129,11 @@ class JoinedLoader(SuggestsMethods, Closing):
         self._companions = Companions(self.loaders, policy == _ON_BAD_RECORD["substitute"])
         self._first._join = self._companions
 
-    def _loader_of(self, view: Dataset, batch_size: int, **options: Any) -> Loader[Any]:
-        """The loader of one data set; adapters have their own."""
-        return Loader(view, batch_size, **options)
+    def _loader_of(
+        self, lead: Loader[Any] | None, view: Dataset, batch_size: int, **options: Any
+    ) -> Loader[Any]:
+        """The loader of one data set, which draws as the first one; adapters have their own."""
+        return Loader._drawing_as(lead, view, batch_size, **options)
 
     @property
     def epoch(self) -> int:

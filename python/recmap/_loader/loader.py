@@ -13,6 +13,7 @@ from typing import (
     Generic,
     Literal,
     NoReturn,
+    Self,
     TypeVar,
     Unpack,
     overload,
@@ -309,21 +310,25 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         rest: tuple[Any, ...] = (*share, *self._reading, *limits, self._memory, self._draw_order)
         return _recmap.Loader(self.dataset._handle, order, batch_size, *rest)
 
-    def _draw_as(self, lead: Loader[Any]) -> None:
-        """Lets random images and seeds depend on the record that `lead` has at a position.
-
-        Call it before the first iteration.
-        """
-        self._draw_order = lead._order
-        self._loader = self._create(self._order, self._batch_size)
+    @classmethod
+    def _drawing_as(cls, lead: Loader[Any] | None, *arguments: Any, **options: Any) -> Self:
+        """A loader whose random images and seeds depend on the record that `lead` has at a
+        position."""
+        loader = cls.__new__(cls)
+        if lead is not None and not lead.order.row_width:
+            loader._draw_order = lead._order
+        loader.__init__(*arguments, **options)  # type: ignore[misc]
+        return loader
 
     @staticmethod
     def _order_of(
         dataset: Dataset, order: Order | None, shuffle: bool, seed: int, has_draws: bool
     ) -> Order:
         if seed != 0 and not shuffle and not has_draws:
-            owner = "shuffle=True is missing" if order is None else "the order has its own seed"
-            warn_caller(f"seed={seed} has no effect: {owner}; only batch.seeds() uses it")
+            why = "shuffle=True is missing" if order is None else "an order has its own seed"
+            warn_caller(
+                f"seed={seed} has no effect on the order: {why}. Only batch.seeds() uses this seed"
+            )
         if shuffle not in (True, False):
             raise TypeError(
                 f"shuffle must be True or False, not {shuffle!r}: an epoch is shuffled as a whole, "

@@ -6,6 +6,7 @@ from typing import Any
 
 from .._dataset.dataset import Dataset
 from .._loader.joined import JoinedLoader as _JoinedLoader
+from .._loader.loader import Loader as _Loader
 from ._loader import Loader
 
 __all__ = ["JoinedLoader"]
@@ -25,5 +26,7 @@ class JoinedLoader(_JoinedLoader):
 
     _module = "recmap.torch"
 
-    def _loader_of(self, view: Dataset, batch_size: int, **options: Any) -> Loader[Any]:
-        return Loader(view, batch_size, **options)
+    def _loader_of(
+        self, lead: _Loader[Any] | None, view: Dataset, batch_size: int, **options: Any
+    ) -> Loader[Any]:
+        return Loader._drawing_as(lead, view, batch_size, **options)

@@ -219,3 +219,24 @@ def test_boxes_in_tensorflow(photos):
     batch = photos.parse(range(10), SPEC, seed=1, epoch=0)
     assert (made["boxes"][4].numpy() == batch["boxes"][4]).all()
     assert isinstance(made["boxes/visible"], tf.RaggedTensor)
+
+
+def test_boxes_far_outside_are_not_visible(tmp_path):
+    """Any finite number is a coordinate: also of boxes in pixels, of which nothing is left."""
+    edges = [[-3e38, 0, 200], [-5, 0, 100], [3e38, 1, 300], [5, 1, 400]]
+    bad = [[0.0], [0.0], [1.0], [np.nan]], [[0.0], [-np.inf], [1.0], [1.0]]
+    with recmap.Writer(tmp_path / "x.tfrecord", index=tmp_path / "x.rmx") as writer:
+        for corners in (edges, *bad):
+            features = {key: np.float32(corners[i]) for i, key in enumerate(KEYS)}
+            writer.write({"image": (PICTURES / "rgb.png").read_bytes(), **features})
+    features = {"image": recmap.Image(8), "boxes": recmap.Boxes("image", keys=KEYS)}
+    ds = recmap.open(tmp_path / "x.rmx")
+    batch = ds.parse([0], features)
+    assert batch["boxes"][0].tolist() == [[0, 0, 1, 1], [0, 0, 1, 1], [1, 1, 1, 1]]
+    assert np.allclose(batch["boxes/visible"][0], [0, 1, 0])
+    for number, message in (
+        (1, "record 1 .*'bbox/xmax': the coordinate of box 0 is NaN"),
+        (2, "record 2 .*'bbox/xmin': the coordinate of box 0 is infinite"),
+    ):
+        with pytest.raises(recmap.FeatureError, match=message):
+            ds.parse([number], features)

@@ -131,9 +131,9 @@ def test_a_damaged_picture_is_a_bad_record(tmp_path):
     ("feature", "message"),
     [
         (recmap.VarLen(recmap.Image()), "needs their height and width"),
-        (recmap.VarLen(recmap.Image(8, layout="CHW")), "has the layout HWC"),
-        (recmap.FixedLen(2, recmap.Image(8), raw=True), "is not raw"),
-        (recmap.FixedLen(2, recmap.Image(8), default=0), "has no default"),
+        (recmap.VarLen(recmap.Image(8, layout="CHW")), "must have the layout HWC"),
+        (recmap.FixedLen(2, recmap.Image(8), raw=True), "cannot be raw"),
+        (recmap.FixedLen(2, recmap.Image(8), default=0), "or have a default"),
     ],
 )
 def test_impossible_lists_are_refused(clips, feature, message):

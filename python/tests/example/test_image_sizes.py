@@ -96,7 +96,7 @@ def test_what_needs_a_size_is_refused(photos):
     for options, message in [
         ({"crop": recmap.RandomResizedCrop()}, "a crop needs the size"),
         ({"default": 0}, "without a size cannot have a default"),
-        ({"layout": "CHW"}, "without a size has the layout HWC"),
+        ({"layout": "CHW"}, "without a size must have the layout HWC"),
     ]:
         with pytest.raises(recmap.InvalidError, match=message):
             photos.parse([0], {"image": recmap.Image(None, key="image", **options)})

@@ -184,7 +184,7 @@ def test_the_state_knows_a_seed_that_only_seeds_use(photos):
     assert "draws" not in load(0).state_dict()
     shuffled = recmap.Loader(photos, 8, shuffle=True, seed=7).state_dict()
     assert "draws" not in shuffled and '"seed":7' in shuffled["order"]
-    with pytest.warns(UserWarning, match=r"no effect: .*; only batch.seeds\(\) uses it"):
+    with pytest.warns(UserWarning, match=r"no effect on the order: .*\. Only batch.seeds\(\) uses"):
         recmap.Loader(photos, 8, seed=7)
 
 

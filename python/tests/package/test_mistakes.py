@@ -307,9 +307,15 @@ def test_a_lifted_feature_that_no_record_has(copied_digits):
 
 
 def test_a_seed_without_a_shuffle(digits):
-    message = "seed=3 has no effect: shuffle=True is missing; only batch.seeds() uses it"
+    message = (
+        "seed=3 has no effect on the order: shuffle=True is missing. "
+        "Only batch.seeds() uses this seed"
+    )
     warns(lambda: recmap.Loader(digits, 4, seed=3), message)
-    message = "seed=3 has no effect: the order has its own seed; only batch.seeds() uses it"
+    message = (
+        "seed=3 has no effect on the order: an order has its own seed. "
+        "Only batch.seeds() uses this seed"
+    )
     order = recmap.Shuffled(len(digits), 7)
     warns(lambda: recmap.Loader(digits, 4, order=order, seed=3), message)
 

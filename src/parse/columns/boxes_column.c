@@ -1,12 +1,9 @@
 #include "parse/columns/boxes_column.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/core/plural.h"
-
-/* A coordinate is a share of the picture, 0 to 1. Boxes may reach over its edge, but not as far as
- * this: then they are in pixels, and would all lie outside without a word. */
-enum { COORDINATE_MIN = -1, COORDINATE_MAX = 2 };
 
 /* The coordinates of a row: ymin, xmin, ymax and xmax of each box. */
 struct coordinates {
@@ -39,7 +36,7 @@ static bool find_coordinates(struct coordinates *found, const struct batch_memor
         if (count == found->count) continue;
         fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
                   "feature '%.200s' has %" PRIu64 " value%s, but '%.200s' has %" PRIu64
-                  ": each box has one of both",
+                  ": both need one value for each box",
                   memory->parser->features.slots[boxes->coordinate[i]].name, count, plural(count),
                   first_key, found->count);
         return fault_blame(fault, boxes->coordinate[i]);
@@ -52,14 +49,12 @@ static bool check_coordinates(const struct coordinates *found, const struct batc
     for (size_t edge = 0; edge < 4; edge++)
         for (uint64_t i = 0; i < found->count; i++) {
             const float value = found->values[edge][i];
-            if (value >= COORDINATE_MIN && value <= COORDINATE_MAX) continue;
+            if (isfinite(value)) continue;
             fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
-                      "feature '%.200s': box %" PRIu64 " is at %g, but coordinates are shares of "
-                      "the picture, 0 to 1",
+                      "feature '%.200s': the coordinate of box %" PRIu64 " is %s",
                       memory->parser->features.slots[boxes->coordinate[edge]].name, i,
-                      (double)value);
-            fault_advise(fault, "if they are pixels, divide them by the picture's height and width "
-                                "when the records are written");
+                      isnan(value) ? "NaN" : "infinite");
+            fault_advise(fault, "skip, replace or collect bad records, or write the record again");
             return fault_blame(fault, boxes->coordinate[edge]);
         }
     return true;

@@ -23,7 +23,7 @@ recmap_status columns_check_draws(const recmap_parser *parser, bool has_draws,
     if (!image) return RECMAP_OK;
     fail(error, RECMAP_INVALID, "feature '%.200s' is random, but the epoch is not known",
          parser->outputs[image->pixels].name);
-    fail_advise(error, "give the epoch and the seed of the run");
+    fail_advise(error, "give the epoch and the seed of the run: `recmap_batch_set_draws`");
     return RECMAP_INVALID;
 }
 

@@ -73,10 +73,10 @@ static int refuse_row(struct custom_rows *custom, uint32_t y) {
     if (y >= custom->header->height)
         snprintf(reason, sizeof reason, "the decoder gave row %u of %u", y, custom->header->height);
     else if (custom->has_rows)
-        snprintf(reason, sizeof reason, "the decoder gave row %u where row %u follows", y,
+        snprintf(reason, sizeof reason, "the decoder gave row %u instead of row %u", y,
                  custom->next_row);
     else
-        snprintf(reason, sizeof reason, "the decoder began with row %u, but row %u is wanted", y,
+        snprintf(reason, sizeof reason, "the decoder began with row %u, but row %u is needed", y,
                  custom->wanted_row);
     return refuse(custom, reason);
 }
@@ -138,7 +138,7 @@ static recmap_status fail_status(const recmap_image_decoder *decoder, recmap_sta
     if (status == RECMAP_NO_MEMORY) return fail_memory(error);
     if (status == RECMAP_FEATURE) snprintf(reason, sizeof reason, "%s is damaged", place);
     else
-        snprintf(reason, sizeof reason, "%s gives the status %d, %s", place, (int)status,
+        snprintf(reason, sizeof reason, "it returned the status %d, %s", (int)status,
                  recmap_status_text(status));
     return fail_custom(decoder, reason, error);
 }
@@ -161,7 +161,8 @@ static const struct mode *find_mode(const char *name) {
 
 static const char *header_fault(const recmap_image_info *info) {
     if (!info->height || !info->width) return "its header has no pixels";
-    if (info->height > INT32_MAX || info->width > INT32_MAX) return "its header has a side of 2^31";
+    if (info->height > INT32_MAX || info->width > INT32_MAX)
+        return "its header has a side of 2^31 pixels or more";
     if (!find_mode(info->mode)) return "its mode is not L, LA, RGB, RGBA or CMYK";
     if (info->depth != 8 && info->depth != 16) return "its depth is not 8 or 16 bits";
     if (info->orientation < 1 || info->orientation > 8) return "its orientation is not 1 to 8";
@@ -202,7 +203,7 @@ recmap_status custom_decode(struct image_rows *rows, const struct encoded *encod
     if (custom.is_refused) return fail_custom(decoder, custom.reason, error);
     if (status != RECMAP_OK) return fail_status(decoder, status, "it", error);
     if (!image_rows_left(rows)) return RECMAP_OK;
-    snprintf(custom.reason, sizeof custom.reason, "the decoder gave no row %u, which is wanted",
-             rows->next_row);
+    snprintf(custom.reason, sizeof custom.reason,
+             "the decoder did not give row %u, which is needed", rows->next_row);
     return fail_custom(decoder, custom.reason, error);
 }

@@ -156,7 +156,7 @@ static recmap_status choose(struct rectangle *rectangle, const struct image_plan
     const uint32_t height = swaps ? header->width : header->height;
     if (plan->is_random && !draw)
         return fail(error, RECMAP_INVALID,
-                    "random pixels need a draw: a seed, an epoch and a record number");
+                    "the crop or the flip is random: give a seed, an epoch and a record number");
     uint64_t state = draw ? draw_state(draw, plan->draw_stream) : 0;
     return rectangle_choose(rectangle, &plan->image, width, height, state, error);
 }

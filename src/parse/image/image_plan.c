@@ -43,16 +43,16 @@ static recmap_status check_size(const recmap_image *image, recmap_error *error) 
     bool has_size = image->height && image->width;
     if (!image->height != !image->width || image->height > SIDE_MAX || image->width > SIDE_MAX)
         return fail(error, RECMAP_INVALID,
-                    "invalid image size %u x %u: both sides are 1 to %d, or both 0", image->height,
-                    image->width, SIDE_MAX);
+                    "invalid image size %u x %u: both sides must be 1 to %d, or both 0",
+                    image->height, image->width, SIDE_MAX);
     if (image->crop != RECMAP_CROP_NONE && !has_size)
         return fail(error, RECMAP_INVALID, "a crop needs the size of the image");
     uint32_t resize = image->resize ? image->resize : 256;
     if (image->crop == RECMAP_CROP_CENTER &&
         (resize > SIDE_MAX || image->height > resize || image->width > resize))
         return fail(error, RECMAP_INVALID,
-                    "a central crop of %u x %u does not fit in pictures whose shorter side is "
-                    "scaled to %u",
+                    "a central crop of %u x %u pixels does not fit in a picture whose shorter "
+                    "side is scaled to %u",
                     image->height, image->width, resize);
     if (image->padding > SIDE_MAX)
         return fail(error, RECMAP_INVALID, "invalid padding %u: at most %d", image->padding,
@@ -65,7 +65,7 @@ static recmap_status check_colours(const recmap_image *image, recmap_error *erro
     if (!is_floating(element) && element != RECMAP_ELEMENT_UINT8 &&
         element != RECMAP_ELEMENT_UINT16)
         return fail(error, RECMAP_INVALID,
-                    "pixels are uint8, uint16, float32, float16 or bfloat16");
+                    "pixels must be uint8, uint16, float32, float16 or bfloat16");
     if (!is_floating(element) && (image->mean || image->std))
         return fail(error, RECMAP_INVALID, "mean and std need floating-point pixels");
     for (unsigned c = 0; c < recmap_image_channels(image->mode); c++) {
@@ -73,8 +73,7 @@ static recmap_status check_colours(const recmap_image *image, recmap_error *erro
                        (!image->std || (isfinite(image->std[c]) && image->std[c] > 0));
         if (!is_good)
             return fail(error, RECMAP_INVALID,
-                        "invalid mean or std of channel %u: both are "
-                        "finite, std is above 0",
+                        "invalid mean or std of channel %u: both must be finite, and std above 0",
                         c);
     }
     return RECMAP_OK;
@@ -88,13 +87,15 @@ static recmap_status check(const recmap_image *image, recmap_error *error) {
     if (image->layout > RECMAP_IMAGE_CHW)
         return fail(error, RECMAP_INVALID, "invalid layout of an image: %d", (int)image->layout);
     if (!is_range(image->scale, 1))
-        return fail(error, RECMAP_INVALID, "invalid scale %g to %g: from above 0 to 1, in order",
+        return fail(error, RECMAP_INVALID,
+                    "invalid scale %g to %g: above 0, at most 1, the smaller first",
                     image->scale[0], image->scale[1]);
     if (!is_range(image->ratio, 1e6))
-        return fail(error, RECMAP_INVALID, "invalid ratio %g to %g: above 0, in order",
+        return fail(error, RECMAP_INVALID, "invalid ratio %g to %g: above 0, the smaller first",
                     image->ratio[0], image->ratio[1]);
     if (!(image->flip >= 0 && image->flip <= 1))
-        return fail(error, RECMAP_INVALID, "invalid probability of a flip: %g", image->flip);
+        return fail(error, RECMAP_INVALID, "invalid probability of a flip: %g is not 0 to 1",
+                    image->flip);
     RETURN_IF_FAILED(check_size(image, error));
     RETURN_IF_FAILED(custom_check(image->decoders, image->decoder_count, error));
     return check_colours(image, error);

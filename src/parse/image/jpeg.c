@@ -217,8 +217,8 @@ static recmap_status check_scans(const struct encoded *encoded, recmap_error *er
         header->scan_count * pixels <= SCAN_PIXELS_FACTOR * encoded->max_pixels)
         return RECMAP_OK;
     return fail(error, RECMAP_FEATURE,
-                "the JPEG has %u scans of %u x %u pixels, more than the limit: %d scans, which "
-                "together have %d times max_pixels",
+                "the JPEG has %u scans of %u x %u pixels: the limit is %d scans, and all together "
+                "%d times max_pixels",
                 header->scan_count, header->height, header->width, SCANS_MAX, SCAN_PIXELS_FACTOR);
 }
 

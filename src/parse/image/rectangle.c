@@ -3,6 +3,7 @@
  * is why aspects are products of square roots: exp and log differ between C libraries. */
 #include "parse/image/rectangle.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #include "base/core/bytes.h"
@@ -66,8 +67,9 @@ static recmap_status choose_center(struct rectangle *rectangle, const recmap_ima
     uint64_t scaled_height = width <= height ? resize * height / width : resize;
     if (scaled_width > SCALED_MAX || scaled_height > SCALED_MAX)
         return fail(error, RECMAP_FEATURE,
-                    "the picture has %u x %u pixels, too narrow for its shorter side to be scaled",
-                    height, width);
+                    "the picture has %u x %u pixels: it is too narrow to scale its shorter side "
+                    "to %" PRIu64,
+                    height, width, resize);
     rectangle->x = scaled_side(0, width, (uint32_t)scaled_width);
     rectangle->y = scaled_side(0, height, (uint32_t)scaled_height);
     rectangle->x.count = image->width;
@@ -94,8 +96,9 @@ static recmap_status choose_random(struct rectangle *rectangle, const recmap_ima
                    all_height = height + 2 * (uint64_t)image->padding;
     if (all_width < image->width || all_height < image->height) {
         fail(error, RECMAP_FEATURE,
-             "the picture has %u x %u pixels, with a padding of %u too few for a crop of %u x %u",
-             height, width, image->padding, image->height, image->width);
+             "the picture has %u x %u pixels, which is too small for a crop of %u x %u with a "
+             "padding of %u",
+             height, width, image->height, image->width, image->padding);
         fail_advise(error, "pad more, or scale the picture with RandomResizedCrop");
         return RECMAP_FEATURE;
     }

@@ -217,7 +217,7 @@ static recmap_status find_image(struct boxes_feature *boxes, const recmap_parser
     }
     fail(error, RECMAP_INVALID, "feature '%.200s' has boxes in '%.200s', which is not an image",
          parser->outputs[boxes->output].name, boxes->image_name);
-    fail_advise(error, "name a column of pixels among the features");
+    fail_advise(error, "the boxes need the name of an image among the same features");
     return RECMAP_INVALID;
 }
 

@@ -62,7 +62,8 @@ static recmap_status check_defaults(const recmap_feature *feature, recmap_error 
     if (feature->kind == RECMAP_FEATURE_IMAGE) {
         unsigned channels = feature->image ? recmap_image_channels(feature->image->mode) : 1;
         if (feature->default_count != 1 && feature->default_count != channels)
-            return refuse(error, feature, "the default is one number, or one for each channel");
+            return refuse(error, feature,
+                          "the default must be one number, or one for each channel");
         return check_values(feature, feature->defaults, feature->default_count, error);
     }
     if (!is_sequence && !is_sliced && feature->kind != RECMAP_FEATURE_FIXED_LEN)
@@ -182,13 +183,13 @@ static recmap_status check_pictures(const recmap_feature *feature, bool is_list,
             error, feature,
             "only IMAGE, FIXED_LEN, VAR_LEN, FIXED_LEN_SEQUENCE and SLICED have an image");
     if (is_list && feature->kind == RECMAP_FEATURE_VAR_LEN)
-        return refuse(error, feature, "a feature list of pictures is a FIXED_LEN_SEQUENCE");
+        return refuse(error, feature, "a feature list of pictures must be a FIXED_LEN_SEQUENCE");
     if (!feature->image->height)
         return refuse(error, feature, "a list of pictures needs their height and width");
     if (feature->image->layout != RECMAP_IMAGE_HWC)
-        return refuse(error, feature, "a list of pictures has the layout HWC");
+        return refuse(error, feature, "a list of pictures must have the layout HWC");
     if (feature->raw || feature->default_count)
-        return refuse(error, feature, "a list of pictures is not raw and has no default");
+        return refuse(error, feature, "a list of pictures cannot be raw or have a default");
     if (feature->prepend_count || feature->append_count)
         return refuse(error, feature, "pictures cannot be prepended or appended");
     return RECMAP_OK;
@@ -204,10 +205,10 @@ static recmap_status check_image(const recmap_feature *feature, bool is_list, re
     if (!image->height && feature->default_count)
         return refuse(error, feature, "an image without a size cannot have a default");
     if (!image->height && image->layout != RECMAP_IMAGE_HWC)
-        return refuse(error, feature, "a column of images without a size has the layout HWC");
+        return refuse(error, feature, "images without a size must have the layout HWC");
     for (size_t i = 0; i < feature->default_count; i++)
         if (feature->defaults[i].as.int64 < 0 || feature->defaults[i].as.int64 > 255)
-            return refuse(error, feature, "a channel of the default is not 0 to 255");
+            return refuse(error, feature, "a channel of the default is not between 0 and 255");
     return RECMAP_OK;
 }
 
@@ -219,8 +220,9 @@ static recmap_status check_boxes(const recmap_feature *feature, recmap_error *er
     }
     if (!boxes || !boxes->image) return refuse(error, feature, "BOXES needs boxes of an image");
     if (feature->element != RECMAP_ELEMENT_FLOAT32)
-        return refuse(error, feature, "boxes are float32");
-    if (feature->key) return refuse(error, feature, "boxes have four keys, and no key");
+        return refuse(error, feature, "boxes must be float32");
+    if (feature->key)
+        return refuse(error, feature, "the keys of boxes belong into recmap_boxes, not into `key`");
     for (size_t i = 0; i < 4; i++)
         if (!boxes->keys[i] || !is_text(boxes->keys[i]))
             return refuse(error, feature, "a key of the boxes is NULL or not UTF-8");

@@ -160,20 +160,20 @@ static void test_boxes_of_different_counts_are_refused(void **state) {
     expect_refused("feature 'd' has 0 values, but 'a' has 2");
 }
 
-static void test_boxes_in_pixels_are_refused(void **state) {
+static void test_coordinates_that_are_not_finite_are_refused(void **state) {
     (void)state;
-    static const float pixels[] = {0.5f, 187}, none[] = {0, NAN};
+    static const float endless[] = {0.5f, -INFINITY}, none[] = {0, NAN};
     add_boxes("rgb.png", 1);
-    picture_batch_add(&batch, &(struct picture_record){{"rgb.png"}, {top, left, bottom, pixels}, 2},
-                      false);
+    picture_batch_add(
+        &batch, &(struct picture_record){{"rgb.png"}, {top, left, bottom, endless}, 2}, false);
     add_boxes("rgb.png", 1);
-    expect_refused("feature 'd': box 1 is at 187");
+    expect_refused("feature 'd': the coordinate of box 1 is infinite");
     picture_batch_deinit(&batch);
     add_boxes("rgb.png", 1);
     picture_batch_add(&batch, &(struct picture_record){{"rgb.png"}, {top, none, bottom, right}, 2},
                       false);
     add_boxes("rgb.png", 1);
-    expect_refused("feature 'b': box 1 is at nan");
+    expect_refused("feature 'b': the coordinate of box 1 is NaN");
 }
 
 static void test_impossible_boxes_are_refused(void **state) {
@@ -348,7 +348,7 @@ int main(void) {
         TEST(test_a_list_of_too_many_pixels_is_refused),
         TEST(test_boxes_move_with_the_pixels),
         TEST(test_boxes_of_different_counts_are_refused),
-        TEST(test_boxes_in_pixels_are_refused),
+        TEST(test_coordinates_that_are_not_finite_are_refused),
         TEST(test_impossible_boxes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

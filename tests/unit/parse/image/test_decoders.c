@@ -173,14 +173,14 @@ static void test_wrong_rows_are_refused(void **state) {
         uint32_t rows[8];
         const char *text;
     } cases[] = {
-        {{0, 1, 2, 2, 3, 4, 5, UINT32_MAX}, "row 2 where row 3 follows"}, /* twice */
-        {{0, 1, 2, 4, 5, UINT32_MAX}, "row 4 where row 3 follows"},       /* missing */
-        {{0, 1, 3, 2, 4, 5, UINT32_MAX}, "row 3 where row 2 follows"},    /* out of order */
-        {{0, 1, 2, 3, 4, 5, 6, UINT32_MAX}, "row 6 of 6"},                /* too many */
+        {{0, 1, 2, 2, 3, 4, 5, UINT32_MAX}, "row 2 instead of row 3"}, /* twice */
+        {{0, 1, 2, 4, 5, UINT32_MAX}, "row 4 instead of row 3"},       /* missing */
+        {{0, 1, 3, 2, 4, 5, UINT32_MAX}, "row 3 instead of row 2"},    /* out of order */
+        {{0, 1, 2, 3, 4, 5, 6, UINT32_MAX}, "row 6 of 6"},             /* too many */
         {{1000000, UINT32_MAX}, "row 1000000 of 6"},
         {{1, 2, 3, 4, 5, UINT32_MAX}, "began with row 1, but row 0"},
-        {{0, 1, 2, 3, 4, UINT32_MAX}, "no row 5"},
-        {{UINT32_MAX}, "no row 0"},
+        {{0, 1, 2, 3, 4, UINT32_MAX}, "did not give row 5"},
+        {{UINT32_MAX}, "did not give row 0"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect_refusal(with_rows(cases[i].rows), RECMAP_FEATURE, cases[i].text);
