@@ -495,3 +495,31 @@ def write_bad(photos):
     pictures = [picture(NAMES[0])] * 10
     pictures[3] = pictures[3][:300]
     return write(folder, pictures, "bad.tfrecord")
+
+
+def test_draws_in_concatenations_and_mixtures(photos):
+    """A data set at the end changes no draw; one in front does. Positions of a mixture count."""
+    parts = [photos[:20], photos[20:50], photos[50:]]
+    two, three = recmap.concat(parts[:2]), recmap.concat(parts)
+    draws = {"seed": 4, "epoch": 1}
+
+    def pixels_of(ds, numbers, **options):
+        return ds.parse(numbers, features(), **draws, **options)["image"]
+
+    assert (pixels_of(three, range(50)) == pixels_of(two, range(50))).all()
+    alone, after = pixels_of(recmap.concat(parts[1:]), range(30)), pixels_of(three, range(20, 50))
+    assert not any((a == b).all() for a, b in zip(alone, after, strict=True))
+
+    def load(ds, order):
+        return recmap.Loader(ds, 10, order=order, seed=4, features=features())
+
+    order = recmap.Mixture([recmap.Shuffled(20, seed=1), recmap.Shuffled(30, seed=2)], [1, 1])
+    later = order.continued(0, 20, [1, 1, 1], add=[recmap.Shuffled(10, seed=3)])
+    batches, continued = list(load(two, order)), list(load(three, later))
+    for batch, other in zip(batches[:2], continued[:2], strict=True):
+        assert (batch["image"] == other["image"]).all()
+    assert not (batches[2]["image"] == continued[2]["image"]).all()
+    for batch in continued:
+        items = later.at(0, batch.positions)
+        again = three.parse(items, features(), seed=4, epoch=0, positions=batch.positions)
+        assert (again["image"] == batch["image"]).all()
