@@ -41,7 +41,7 @@ class SourceDraws:
 
     seed: int  # as a loader's
     epoch: int | None  # of all that is read; None: it is not known
-    feature: str | None  # the name of a random image; None: there is none
+    feature: str | None  # a random image, by its name in the records; None: there is none
     advice: str  # how to give the epoch
 
     @classmethod

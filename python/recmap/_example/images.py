@@ -344,14 +344,15 @@ def _decoded(data: Any, image: Image, draw: Any) -> npt.NDArray[Any]:
 
 
 def random_image_of(*features: Mapping[str, Any] | None) -> str | None:
-    """The name of the first of these features with a random crop or flip; None if there is none."""
+    """The name in the records of the first feature with a random crop or flip; None if there is
+    none."""
     for mapping in features:
         if not isinstance(mapping, Mapping):  # which is refused with other words
             continue
         for name, feature in mapping.items():
             for image in (feature, getattr(feature, "dtype", None)):
                 if isinstance(image, Image) and image._is_random():
-                    return name
+                    return getattr(feature, "key", None) or name
     return None
 
 

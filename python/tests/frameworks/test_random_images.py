@@ -157,7 +157,7 @@ def test_samples_of_a_given_epoch(photos):
 def test_samples_without_an_epoch_are_refused(photos):
     pytest.importorskip("torch")
     dataset = recmap.torch.MapDataset(photos, FEATURES, seed=SEED)
-    with pytest.raises(recmap.InvalidError, match=r"'image' is random(.|\n)*set_epoch\(epoch\)"):
+    with pytest.raises(recmap.InvalidError, match=r"'image/encoded' is random(.|\n)*set_epoch\("):
         dataset[0]
     with pytest.raises(ValueError, match="epoch"):
         dataset.set_epoch(-1)
@@ -227,7 +227,7 @@ def test_a_source_of_one_epoch(photos, grain):
 
 def test_elements_without_an_epoch_are_refused(photos, grain):
     source = recmap.grain.DataSource(photos, FEATURES, seed=SEED)
-    with pytest.raises(recmap.InvalidError, match=r"'image' is random(.|\n)*grain.Ordered"):
+    with pytest.raises(recmap.InvalidError, match=r"'image/encoded' is random(.|\n)*grain.Ordered"):
         source[0]
     with pytest.warns(UserWarning, match="seed=7 has no effect"):
         recmap.grain.Batches(photos, recmap.Sequential(COUNT), 5, seed=SEED)
@@ -301,5 +301,5 @@ def test_rows_resume_with_the_same_draws(photos):
 
 
 def test_rows_without_an_epoch_are_refused(photos, read):
-    with pytest.raises(recmap.InvalidError, match=r"'image' is random(.|\n)*give epoch="):
+    with pytest.raises(recmap.InvalidError, match=r"'image/encoded' is random(.|\n)*give epoch="):
         read(photos, order=ORDERS["shuffled"])
