@@ -111,6 +111,13 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_image_describe(recmap_image_inf
                                                                 const void *data, size_t size,
                                                                 recmap_error *error);
 
+/* The same, also for a picture that a decoder recognizes: its format is CUSTOM. Decoders are asked
+ * in order, before recmap's own. Errors: also INVALID for a decoder without a name or a function;
+ * FEATURE for an impossible header; NO_MEMORY. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_image_describe_with(
+    recmap_image_info *info, const void *data, size_t size, const recmap_image_decoder *decoders,
+    size_t decoder_count, recmap_error *error);
+
 /* The number of channels of a mode: 3, 1 or 4. */
 RECMAP_API unsigned recmap_image_channels(recmap_image_mode mode);
 
@@ -146,11 +153,11 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_image_to_png(recmap_text *png,
 
 /* Appends a PNG file of a picture: upright, and scaled so that neither side has more than `side`
  * pixels. Transparency is kept. 16-bit gray becomes 8-bit, from black for its least value to white
- * for its greatest. Errors: as recmap_image_decode and recmap_image_to_png. Threads: any number may
- * call it. */
-RECMAP_API RECMAP_NODISCARD recmap_status recmap_image_thumbnail(recmap_text *png, const void *data,
-                                                                 size_t size, uint32_t side,
-                                                                 recmap_error *error);
+ * for its greatest. `decoders` may be NULL if there are none. Errors: as recmap_image_decode and
+ * recmap_image_to_png. Threads: any number may call it. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_image_thumbnail(
+    recmap_text *png, const void *data, size_t size, uint32_t side,
+    const recmap_image_decoder *decoders, size_t decoder_count, recmap_error *error);
 
 #ifdef __cplusplus
 }

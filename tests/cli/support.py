@@ -29,6 +29,16 @@ needs_images = unittest.skipIf(
     os.environ.get("RECMAP_WITH_IMAGES") == "OFF", "this build does not decode pictures"
 )
 
+# The decoder of docs/examples, and a picture of 3 x 2 pixels for it: a run of 3 black ones, then a
+# red, a green and a white one.
+DECODER = os.environ.get("RECMAP_DECODER", "")
+needs_decoder = unittest.skipUnless(DECODER, "skipped: no decoder was built")
+QOI_PIXELS = bytes(9) + b"\xff\0\0" + b"\0\xff\0" + b"\xff\xff\xff"
+QOI = (
+    b"qoif" + struct.pack(">IIBB", 3, 2, 3, 0) + b"\xc2"
+    + b"\xfe\xff\0\0" + b"\xfe\0\xff\0" + b"\xfe\xff\xff\xff" + bytes(7) + b"\1"
+)  # fmt: skip
+
 
 def _crc_table():
     table = []

@@ -6,7 +6,18 @@ import struct
 import unittest
 import zlib
 
-from support import ROOT, CliTest, example, needs_images, sequence_example, tfrecord
+from support import (
+    DECODER,
+    QOI,
+    QOI_PIXELS,
+    ROOT,
+    CliTest,
+    example,
+    needs_decoder,
+    needs_images,
+    sequence_example,
+    tfrecord,
+)
 
 PICTURES = os.path.join(ROOT, "tests", "images")
 VECTORS = os.path.join(ROOT, "docs", "formats", "vectors", "images.txt")
@@ -116,6 +127,57 @@ class Pixels(CliTest):
     def test_without_pixels_the_file_is_written(self):
         self.pictures("plain-420.jpg")
         self.check("get", "a.rmx", "0", "--feature", "image", out=picture("plain-420.jpg"))
+
+    def test_options_of_an_image(self):
+        """EXIF, the filter and the limit, as recmap.Image has them."""
+        self.pictures("turned-6.jpg", "plain-444.jpg")
+        ((_, *upright, _, turned),) = self.pixels("0")
+        ((_, *stored, _, pixels),) = self.pixels("0", "--no-exif")
+        self.assertEqual(stored, upright[::-1])
+        self.assertNotEqual(pixels, turned)
+        small = ("--size=8", "--interpolation=bicubic")
+        self.assertNotEqual(self.pixels("1", *small), self.pixels("1", *small, "--no-antialias"))
+        self.assertEqual(len(self.pixels("1", "--max-pixels=6144")), 1)
+        _, second, *_ = self.read_places()
+        self.check_failure(
+            "1",
+            f"record 1 at byte {second}: feature 'image': the picture has 64 x 96 pixels, more "
+            "than the limit of 6143\n  if it is not damaged, raise max_pixels",
+            "--max-pixels=6143",
+        )
+
+    def read_places(self):
+        """The byte at which each record begins."""
+        data, places = self.read("a.tfrecord"), [0]
+        while places[-1] < len(data):
+            (size,) = struct.unpack_from("<Q", data, places[-1])
+            places.append(places[-1] + 16 + size)
+        return places
+
+    @needs_decoder
+    def test_a_decoder_of_another_format(self):
+        self.records(example(image=QOI), example(image=picture("rgb.png")))
+        decoder = f"--decoder={DECODER}"
+        self.assertEqual(self.pixels("0", decoder), [("P6", 2, 3, 255, QOI_PIXELS)])
+        self.assertEqual(self.pixels("1", decoder), self.pixels("1"))
+        self.check_failure(
+            "0",
+            "record 0 at byte 0: feature 'image': the bytes are QOI, not JPEG, PNG or WebP\n"
+            "  give the image a decoder of this format, or read the feature as bytes",
+        )
+        for options, what in (
+            ([decoder], "--decoder needs --pixels"),
+            (
+                ["--pixels", "--decoder=qoi.so"],
+                "--decoder must be the path of a shared object (./qoi.so), not 'qoi.so'",
+            ),
+            (["--pixels", *[decoder] * 17], "--decoder can be given 16 times at most"),
+        ):
+            self.check_wrong("get", "a.rmx", "0", "--feature", "image", *options, what=what)
+        words = ("get", "a.rmx", "0", "--feature=image", "--pixels", "--decoder=./none.so")
+        result = self.run_recmap(*words)
+        self.assertEqual(result.status, 4)
+        self.assertTrue(result.err.startswith(b"recmap: ./none.so: cannot load"), result)
 
     def test_several_records_and_values(self):
         gray, colour = picture("gray.png"), picture("rgb.png")
@@ -229,6 +291,8 @@ class Pixels(CliTest):
         for options, what in (
             (["--size=3"], "--size needs --pixels"),
             (["--epoch=3"], "--epoch needs --pixels"),
+            (["--no-exif"], "--no-exif needs --pixels"),
+            (["--pixels", "--max-pixels=0"], "--max-pixels must be at least 1"),
             (["--pixels", "--crop=center"], "a crop needs the size of the image"),
             (["--pixels", "--size=0"], "--size must be at least 1"),
             (["--pixels", "--size=0x3"], "--size must be at least 1"),
@@ -238,7 +302,10 @@ class Pixels(CliTest):
             (["--pixels", "--flip=x"], "--flip must be a number from 0 to 1, not 'x'"),
             (["--pixels", "--scale=1"], "--scale must be two numbers, MIN,MAX, not '1'"),
             (["--pixels", "--ratio=1,x"], "--ratio must be two numbers, MIN,MAX, not '1,x'"),
-            (["--pixels", "--scale=1,2"], "invalid scale 1 to 2: above 0, at most 1, the smaller first"),
+            (
+                ["--pixels", "--scale=1,2"],
+                "invalid scale 1 to 2: above 0, at most 1, the smaller first",
+            ),
             (
                 ["--pixels", "--size=64", "--crop=center", "--resize=32"],
                 "a central crop of 64 x 64 pixels does not fit in a picture whose shorter side is "

@@ -33,7 +33,7 @@ static void make_thumbnail(const uint8_t *data, size_t size, const recmap_image_
     recmap_image_info made;
     recmap_error error = RECMAP_ERROR_INIT;
     if ((uint64_t)info->height * info->width > 1 << 18) return;
-    if (recmap_image_thumbnail(&png, data, size, SIDE, &error) == RECMAP_OK &&
+    if (recmap_image_thumbnail(&png, data, size, SIDE, NULL, 0, &error) == RECMAP_OK &&
         (recmap_image_describe(&made, png.data, png.size, &error) != RECMAP_OK ||
          made.height > SIDE || made.width > SIDE))
         abort();

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "terminal/decoders.h"
 #include "terminal/message.h"
 
 enum { SIDE_MAX = 65535 };
@@ -75,6 +76,12 @@ static int set_fill(recmap_image *image, const struct args *args) {
     return exit_status;
 }
 
+static int set_max_pixels(recmap_image *image, const struct args *args) {
+    int exit_status = args_option_number(args, INT64_MAX, &image->max_pixels);
+    if (exit_status || image->max_pixels) return exit_status;
+    return args_usage_error(args, "--max-pixels must be at least 1");
+}
+
 int pixel_options_set(struct pixel_options *options, const struct args *args, int option) {
     recmap_image *image = &options->image;
     recmap_image_draw *draw = &options->draw;
@@ -94,6 +101,9 @@ int pixel_options_set(struct pixel_options *options, const struct args *args, in
         image->element = args->choice ? RECMAP_ELEMENT_UINT16 : RECMAP_ELEMENT_UINT8;
         return 0;
     case OPTION_INTERPOLATION: image->interpolation = (recmap_interpolation)args->choice; return 0;
+    case OPTION_NO_ANTIALIAS: image->no_antialias = true; return 0;
+    case OPTION_NO_EXIF: image->ignores_exif = true; return 0;
+    case OPTION_MAX_PIXELS: return set_max_pixels(image, args);
     case OPTION_DRAW: image->draw = optarg; return 0;
     case OPTION_SEED: return args_option_number(args, UINT64_MAX, &draw->seed);
     case OPTION_EPOCH: return args_option_number(args, UINT64_MAX, &draw->epoch);
@@ -101,14 +111,24 @@ int pixel_options_set(struct pixel_options *options, const struct args *args, in
     }
 }
 
+recmap_image pixel_options_image(const struct pixel_options *options) {
+    recmap_image image = options->image;
+    image.decoders = decoders_loaded(&image.decoder_count);
+    return image;
+}
+
+static int check_without_pixels(const struct pixel_options *options, const struct args *args) {
+    const bool has_decoders = pixel_options_image(options).decoder_count > 0;
+    const int given = has_decoders ? OPTION_DECODER : options->given;
+    return given == OPTION_NONE ? 0
+                                : args_usage_error(args, "--%s needs --pixels", option_name(given));
+}
+
 /* The library says what is wrong with a description, whatever the picture is: here it is empty. */
 int pixel_options_check(const struct pixel_options *options, const struct args *args) {
     uint32_t height, width;
     recmap_error error = RECMAP_ERROR_INIT;
-    if (!options->are_wanted)
-        return options->given == OPTION_NONE
-                   ? 0
-                   : args_usage_error(args, "--%s needs --pixels", option_name(options->given));
+    if (!options->are_wanted) return check_without_pixels(options, args);
     if (recmap_image_size(&height, &width, &options->image, "", 0, &error) == RECMAP_INVALID)
         return args_usage_error(args, "%s", error.message);
     return 0;

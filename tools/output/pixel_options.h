@@ -8,9 +8,9 @@
 #include "terminal/args.h"
 
 struct pixel_options {
-    bool are_wanted; /* --pixels was given */
-    int given;       /* the last other option that was given, or OPTION_NONE */
-    recmap_image image;
+    bool are_wanted;        /* --pixels was given */
+    int given;              /* the last other option that was given, or OPTION_NONE */
+    recmap_image image;     /* without decoders */
     recmap_image_draw draw; /* without the record's number */
 };
 
@@ -26,5 +26,8 @@ int pixel_options_set(struct pixel_options *options, const struct args *args, in
 /* Checks that the options can be combined, before any record is read. Returns 0, or the exit status
  * after printing the error. */
 int pixel_options_check(const struct pixel_options *options, const struct args *args);
+
+/* The description of the pixels, with the decoders of --decoder. */
+recmap_image pixel_options_image(const struct pixel_options *options);
 
 #endif

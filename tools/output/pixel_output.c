@@ -50,11 +50,12 @@ static recmap_status write_file(struct output *output, const struct pixels *pixe
 recmap_status pixel_output_write(struct output *output, const struct pixel_options *options,
                                  recmap_bytes picture, uint64_t number, recmap_error *error) {
     struct pixels pixels = {.data = NULL};
+    const recmap_image image = pixel_options_image(options);
     recmap_image_draw draw = options->draw;
     draw.number = number;
-    recmap_status status = decode(&pixels, &options->image, picture, &draw, error);
-    if (status == RECMAP_OK && is_wide(&options->image)) swap_bytes(&pixels);
-    if (status == RECMAP_OK) status = write_file(output, &pixels, &options->image, error);
+    recmap_status status = decode(&pixels, &image, picture, &draw, error);
+    if (status == RECMAP_OK && is_wide(&image)) swap_bytes(&pixels);
+    if (status == RECMAP_OK) status = write_file(output, &pixels, &image, error);
     free(pixels.data);
     return status;
 }

@@ -5,6 +5,8 @@
 
 #include <recmap/image.h>
 
+#include "terminal/decoders.h"
+
 static bool begins(const uint8_t *data, size_t size, const char *prefix, size_t prefix_size) {
     return size >= prefix_size && !memcmp(data, prefix, prefix_size);
 }
@@ -44,7 +46,8 @@ static struct media detect_sound(const uint8_t *data, size_t size) {
 }
 
 static struct media picture(const recmap_image_info *info) {
-    static const char *const names[][2] = {[RECMAP_IMAGE_JPEG] = {"JPEG", "image/jpeg"},
+    static const char *const names[][2] = {[RECMAP_IMAGE_CUSTOM] = {"picture", "image/png"},
+                                           [RECMAP_IMAGE_JPEG] = {"JPEG", "image/jpeg"},
                                            [RECMAP_IMAGE_PNG] = {"PNG", "image/png"},
                                            [RECMAP_IMAGE_WEBP] = {"WebP", "image/webp"}};
     struct media media = {
@@ -53,6 +56,7 @@ static struct media picture(const recmap_image_info *info) {
         .type = names[info->format][1],
         .width = info->width,
         .height = info->height,
+        .is_custom = info->format == RECMAP_IMAGE_CUSTOM,
         .is_wide_gray = info->mode[0] == 'L' && info->depth == 16,
     };
     if ((uint64_t)info->width * info->height > RECMAP_IMAGE_MAX_PIXELS)
@@ -67,7 +71,9 @@ struct media media_detect(const uint8_t *data, size_t size) {
     recmap_error error = RECMAP_ERROR_INIT;
     struct media damaged = {.kind = MEDIA_PICTURE, .name = "picture"};
     if (!size) return (struct media){.kind = MEDIA_NONE};
-    recmap_status status = recmap_image_describe(&info, data, size, &error);
+    size_t count;
+    const recmap_image_decoder *decoders = decoders_loaded(&count);
+    recmap_status status = recmap_image_describe_with(&info, data, size, decoders, count, &error);
     if (status == RECMAP_OK) return picture(&info);
     if (status == RECMAP_UNSUPPORTED) return detect_sound(data, size);
     snprintf(damaged.problem, sizeof damaged.problem, "%.150s", error.message);

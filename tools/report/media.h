@@ -16,6 +16,7 @@ struct media {
     const char *type; /* such as "image/jpeg"; NULL for a picture whose header is damaged */
     uint32_t width;   /* of a picture, upright; 0: the header is damaged */
     uint32_t height;
+    bool is_custom;                   /* of a decoder, so that browsers do not know the format */
     bool is_wide_gray;                /* 16 bits: browsers show only the high ones */
     char problem[MEDIA_PROBLEM_SIZE]; /* why a picture cannot be shown; "" if it may be */
 };

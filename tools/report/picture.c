@@ -2,13 +2,14 @@
 
 #include <recmap/image.h>
 
+#include "terminal/decoders.h"
 #include "terminal/message.h"
 
 enum { FILE_PIXELS_MAX = 1 << 24 }; /* that a browser is given to decode */
 
 /* Returns true if a browser shows the file as it is. */
 static bool is_small(const struct media *media, size_t size, struct picture_room room) {
-    return size <= room.file_size && !media->is_wide_gray &&
+    return size <= room.file_size && !media->is_wide_gray && !media->is_custom &&
            (uint64_t)media->width * media->height <= FILE_PIXELS_MAX;
 }
 
@@ -25,7 +26,10 @@ recmap_status picture_of_file(struct picture *picture, const struct media *media
     if (media->problem[0])
         return message_fail(error, RECMAP_FEATURE, NULL, NULL, "%s", media->problem);
     if (is_small(media, size, room)) return RECMAP_OK;
-    RETURN_IF_FAILED(recmap_image_thumbnail(&picture->png, data, size, room.side, error));
+    size_t count;
+    const recmap_image_decoder *decoders = decoders_loaded(&count);
+    RETURN_IF_FAILED(
+        recmap_image_thumbnail(&picture->png, data, size, room.side, decoders, count, error));
     use_png(picture);
     return RECMAP_OK;
 }

@@ -100,6 +100,12 @@ static void show_picture(struct record_page *page, const char *element,
         snprintf(reason, REASON_SIZE, "%s", no_room);
 }
 
+/* Returns true if the PNG of a decoder's picture has all its pixels. */
+static bool is_whole(const struct media *media) {
+    return media->is_custom && media->width <= picture_room.side &&
+           media->height <= picture_room.side;
+}
+
 /* A large picture is reduced. A caption says why one is not shown. */
 static void write_picture(struct record_page *page, const struct media *media, const uint8_t *data,
                           size_t size) {
@@ -108,7 +114,7 @@ static void write_picture(struct record_page *page, const struct media *media, c
     char reason[REASON_SIZE] = "";
     if (picture_of_file(&picture, media, data, size, picture_room, &error) == RECMAP_OK &&
         picture.data != data)
-        snprintf(reason, sizeof reason, "; shown reduced");
+        snprintf(reason, sizeof reason, "; shown %s", is_whole(media) ? "as PNG" : "reduced");
     show_picture(page, "<img alt=\"picture\" src=\"", &picture, &error, reason);
     picture_deinit(&picture);
     write_caption(page->html, media, size, reason);

@@ -11,6 +11,7 @@
 #include "base/words/character.h"
 #include "base/words/near_name.h"
 #include "base/words/url_prefix.h"
+#include "terminal/decoders.h"
 #include "terminal/message.h"
 #include "terminal/renamed.h"
 
@@ -162,6 +163,7 @@ static int set_shared(struct args *args, int option) {
     case OPTION_CHECK: options->check = (recmap_check)args->choice; return 0;
     case OPTION_STORAGE: return set_storage(args, optarg);
     case OPTION_CACHE_SIZE: return args_option_size(args, &options->cache_size);
+    case OPTION_DECODER: return decoders_load(args, optarg);
     case OPTION_PLUGIN: return set_framing(args, optarg);
     case OPTION_SHARDS_FOLDER: options->shards = optarg; return 0;
     case OPTION_INDEX: args->index_path = optarg; return 0;

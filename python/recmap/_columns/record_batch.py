@@ -24,10 +24,9 @@ def register_sequence(kind: type) -> None:
 class RecordBatch(_recmap.RecordBatch):
     """The records of one gather, or of one step of a loader, in the order asked for.
 
-    A sequence of read-only memoryviews into the mapped shards; a slice or a
-    list of positions gives a list of them. The
-    batch owns what its views need, and every view keeps the batch alive. Immutable, and safe to use
-    from many threads.
+    A sequence of read-only memoryviews into the mapped shards; a slice or a list of positions gives
+    a list of them. The batch owns what its views need, and every view keeps the batch alive.
+    Immutable, and safe to use from many threads.
     """
 
     __slots__ = ()
@@ -78,15 +77,19 @@ class RecordBatch(_recmap.RecordBatch):
 
     @property
     def positions(self) -> UInt64s:
-        """The position in the epoch of each record of a loader's batch: uint64 array."""
+        """The position in the epoch of each record of a loader's batch: uint64 array.
+
+        `Dataset.parse` needs them for the random images of orders that may repeat records.
+        """
         return np.frombuffer(self._place()[1], np.uint64)
 
     def seeds(self, name: str = "") -> UInt64s:
         """A random number for each record of a loader's batch: uint64 array.
 
-        They depend on the loader's ``seed=``, the epoch, the record's number and `name`, and in
-        orders that may repeat records on the position. So an augmentation that is seeded with them
-        is the same after any resume, and on other ranks.
+        They depend on the loader's ``seed=``, the epoch, the record's number (in a `JoinedLoader`,
+        of the record in the first data set) and `name`, and in orders that may repeat records on
+        the position. So an augmentation that is seeded with them is the same after any resume, and
+        on other ranks.
         """
         return np.frombuffer(self._seeds(name), np.uint64)
 

@@ -126,7 +126,7 @@ PyObject *image_thumbnail(PyObject *module, PyObject *arguments) {
     PyObject *bytes = NULL;
     if (!PyArg_ParseTuple(arguments, "y*I:image_thumbnail", &data, &side)) return NULL;
     Py_BEGIN_ALLOW_THREADS
-    status = recmap_image_thumbnail(&png, data.buf, (size_t)data.len, side, &error);
+    status = recmap_image_thumbnail(&png, data.buf, (size_t)data.len, side, NULL, 0, &error);
     Py_END_ALLOW_THREADS
     PyBuffer_Release(&data);
     if (status == RECMAP_OK) bytes = PyBytes_FromStringAndSize(png.data, (Py_ssize_t)png.size);

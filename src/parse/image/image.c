@@ -19,10 +19,21 @@ recmap_status fail_wide_gray(recmap_error *error) {
     return RECMAP_FEATURE;
 }
 
-recmap_status recmap_image_describe(recmap_image_info *info, const void *data, size_t size,
-                                    recmap_error *error) {
+/* With the first decoder that recognizes the picture, else as a picture of recmap's formats. */
+static recmap_status find_header(struct image_header *header, const void *data, size_t size,
+                                 const recmap_image_decoder *decoders, size_t decoder_count,
+                                 recmap_error *error) {
+    const recmap_image_decoder *custom = custom_find(decoders, decoder_count, data, size);
+    return custom ? custom_header_read(header, custom, data, size, error)
+                  : image_header_read(header, data, size, error);
+}
+
+recmap_status recmap_image_describe_with(recmap_image_info *info, const void *data, size_t size,
+                                         const recmap_image_decoder *decoders, size_t decoder_count,
+                                         recmap_error *error) {
     struct image_header header;
-    RETURN_IF_FAILED(image_header_read(&header, data, size, error));
+    RETURN_IF_FAILED(custom_check(decoders, decoder_count, error));
+    RETURN_IF_FAILED(find_header(&header, data, size, decoders, decoder_count, error));
     bool swaps = orientation_swaps(header.orientation);
     *info = (recmap_image_info){
         .format = header.format,
@@ -35,12 +46,14 @@ recmap_status recmap_image_describe(recmap_image_info *info, const void *data, s
     return RECMAP_OK;
 }
 
+recmap_status recmap_image_describe(recmap_image_info *info, const void *data, size_t size,
+                                    recmap_error *error) {
+    return recmap_image_describe_with(info, data, size, NULL, 0, error);
+}
+
 static recmap_status read_header(struct image_header *header, const struct image_plan *plan,
                                  const void *data, size_t size, recmap_error *error) {
-    const recmap_image_decoder *custom =
-        custom_find(plan->decoders, plan->decoder_count, data, size);
-    if (custom) RETURN_IF_FAILED(custom_header_read(header, custom, data, size, error));
-    else RETURN_IF_FAILED(image_header_read(header, data, size, error));
+    RETURN_IF_FAILED(find_header(header, data, size, plan->decoders, plan->decoder_count, error));
     if (plan->image.ignores_exif) header->orientation = 1;
     if ((uint64_t)header->height * header->width > plan->image.max_pixels) {
         fail(error, RECMAP_FEATURE,

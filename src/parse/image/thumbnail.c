@@ -78,12 +78,15 @@ static recmap_status make(recmap_text *png, struct thumbnail *thumbnail, const v
 }
 
 recmap_status recmap_image_thumbnail(recmap_text *png, const void *data, size_t size, uint32_t side,
+                                     const recmap_image_decoder *decoders, size_t decoder_count,
                                      recmap_error *error) {
     recmap_image_info info;
     struct thumbnail thumbnail;
     if (!side) return fail(error, RECMAP_INVALID, "the side of a thumbnail must be at least 1");
-    RETURN_IF_FAILED(recmap_image_describe(&info, data, size, error));
+    RETURN_IF_FAILED(recmap_image_describe_with(&info, data, size, decoders, decoder_count, error));
     plan(&thumbnail, &info, side);
+    thumbnail.image.decoders = decoders;
+    thumbnail.image.decoder_count = decoder_count;
     recmap_status status = make(png, &thumbnail, data, size, error);
     free(thumbnail.pixels);
     return status;

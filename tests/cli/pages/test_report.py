@@ -12,10 +12,13 @@ import zlib
 
 from support import (
     COMMAND,
+    DECODER,
     DIGITS,
+    QOI,
     ROOT,
     CliTest,
     example,
+    needs_decoder,
     needs_images,
     no_records,
     sequence_example,
@@ -350,6 +353,16 @@ class Report(ReportTest):
         self.assertIn("47 49 46 38 39 61", page.sections["records"])
         page = self.report(example(x=b"\xff\xfb\x90\0 one header proves little"))
         self.assertEqual(page.media, [])
+
+    @needs_images
+    @needs_decoder
+    def test_pictures_of_a_decoder_are_shown(self):
+        """Browsers do not know their format, so the page has a PNG."""
+        page = self.report(example(x=QOI), options=("--decoder", DECODER))
+        ((kind, shown), *_) = page.media
+        self.assertEqual((kind, png_size(shown)), ("image/png", (3, 2, 3)))
+        self.assertIn(f"picture, 3 x 2, {len(QOI)} bytes; shown as PNG", page.sections["records"])
+        self.assertEqual(self.report(example(x=QOI)).media, [])
 
     @needs_images
     def test_large_pictures_are_shown_reduced(self):

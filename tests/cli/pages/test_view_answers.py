@@ -6,7 +6,7 @@ import unittest
 
 from pages.test_report import picture, png, png_size, wav
 from pages.view_server import ELSEWHERE, ViewTest
-from support import example, needs_images, sequence_example, tfrecord
+from support import DECODER, QOI, example, needs_decoder, needs_images, sequence_example, tfrecord
 
 
 class Answers(ViewTest):
@@ -285,6 +285,18 @@ class Answers(ViewTest):
             status, headers, body = self.get(f"api/media?number=2&part={part}")
             self.assertEqual((status, headers["Content-Type"]), (500, "application/json"))
             self.assertEqual(json.loads(body)["error"], reason)
+
+    @needs_images
+    @needs_decoder
+    def test_pictures_of_a_decoder_are_served(self):
+        self.write("a.tfrecord", tfrecord([example(a=QOI)]))
+        self.index("-o", "a.rmx", "a.tfrecord")
+        self.start("--decoder", DECODER, "a.rmx")
+        (row,) = self.ask("rows", first=0, count=1)["rows"]
+        self.assertEqual((row["preview"], row["picture"]), ("a: picture 3 x 2", {"part": 0}))
+        status, headers, body = self.get("api/media?number=0&part=0")
+        self.assertEqual((status, headers["Content-Type"]), (200, "image/png"))
+        self.assertEqual(png_size(body), (3, 2, 3))
 
     @needs_images
     def test_thumbnails_are_served(self):

@@ -307,6 +307,31 @@ static void test_decoders_are_asked_in_order(void **state) {
     picture_deinit(&file);
 }
 
+/* As headers of recmap's own formats are; a small copy is made of what it decodes. */
+static void test_headers_of_decoders_are_described(void **state) {
+    (void)state;
+    struct plain plain = small;
+    recmap_image_decoder list[] = {decoder_of(NULL), decoder_of(&plain)};
+    recmap_image_info info;
+    recmap_text png = RECMAP_TEXT_INIT;
+    plain.info.orientation = 6;
+    assert_int_equal(recmap_image_describe_with(&info, "abcd", 4, list, 2, NULL), RECMAP_OK);
+    assert_int_equal(info.format, RECMAP_IMAGE_CUSTOM);
+    assert_int_equal(info.height, 6);
+    assert_int_equal(info.width, 10);
+    assert_int_equal(info.orientation, 6);
+    assert_int_equal(recmap_image_describe_with(&info, "abcd", 4, list, 1, NULL),
+                     RECMAP_UNSUPPORTED);
+    plain.info.orientation = 1;
+    assert_int_equal(recmap_image_thumbnail(&png, "abcd", 4, 5, list, 2, NULL), RECMAP_OK);
+    assert_int_equal(recmap_image_describe(&info, png.data, png.size, NULL), RECMAP_OK);
+    assert_int_equal(info.height, 3);
+    assert_int_equal(info.width, 5);
+    recmap_text_deinit(&png);
+    list[1].name = NULL;
+    assert_int_equal(recmap_image_describe_with(&info, "abcd", 4, list, 2, NULL), RECMAP_INVALID);
+}
+
 static void test_incomplete_decoders_are_refused(void **state) {
     (void)state;
     struct plain plain = small;
@@ -342,6 +367,7 @@ int main(void) {
         cmocka_unit_test(test_another_header_in_decode_is_refused),
         cmocka_unit_test(test_a_status_of_the_decoder_is_an_error),
         cmocka_unit_test(test_decoders_are_asked_in_order),
+        cmocka_unit_test(test_headers_of_decoders_are_described),
         cmocka_unit_test(test_incomplete_decoders_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,7 +30,7 @@ static void decode(uint8_t *pixels, const void *data, size_t size, uint32_t heig
 static recmap_text thumbnail(const struct picture_file *file, uint32_t side) {
     recmap_text png = RECMAP_TEXT_INIT;
     recmap_error error = RECMAP_ERROR_INIT;
-    if (recmap_image_thumbnail(&png, file->data, file->size, side, &error) != RECMAP_OK)
+    if (recmap_image_thumbnail(&png, file->data, file->size, side, NULL, 0, &error) != RECMAP_OK)
         fail_msg("%s", error.message);
     return png;
 }
@@ -111,10 +111,13 @@ static void test_bad_pictures_append_nothing(void **state) {
     recmap_text png = thumbnail(&file, SIDE);
     const size_t size = png.size;
     recmap_error error = RECMAP_ERROR_INIT;
-    assert_int_equal(recmap_image_thumbnail(&png, file.data, 1500, SIDE, &error), RECMAP_FEATURE);
+    assert_int_equal(recmap_image_thumbnail(&png, file.data, 1500, SIDE, NULL, 0, &error),
+                     RECMAP_FEATURE);
     assert_non_null(strstr(error.message, "the JPEG ends at row 16 of 64"));
-    assert_int_equal(recmap_image_thumbnail(&png, "GIF89a", 6, SIDE, &error), RECMAP_UNSUPPORTED);
-    assert_int_equal(recmap_image_thumbnail(&png, file.data, file.size, 0, &error), RECMAP_INVALID);
+    assert_int_equal(recmap_image_thumbnail(&png, "GIF89a", 6, SIDE, NULL, 0, &error),
+                     RECMAP_UNSUPPORTED);
+    assert_int_equal(recmap_image_thumbnail(&png, file.data, file.size, 0, NULL, 0, &error),
+                     RECMAP_INVALID);
     assert_int_equal(recmap_image_to_png(&png, file.data, 0, 3, RECMAP_IMAGE_RGB, &error),
                      RECMAP_INVALID);
     assert_int_equal(png.size, size);
