@@ -92,8 +92,8 @@ class MapDataset(data.Dataset[Any]):
 
     Random crops and flips of `recmap.Image` need the epoch, which a DataLoader does not tell: give
     `epoch`, or call `set_epoch` before each ``for``. They are those of a `recmap.Loader` with the
-    same seed, unless its order may hold a record twice in an epoch: such a loader also uses the
-    position, which is not known here.
+    same seed, unless its order may hold a record twice in an epoch, or its data set is a view by a
+    list that does not ascend: such a loader also uses the position, which is not known here.
 
     Args:
         dataset: a data set or view.
@@ -148,10 +148,9 @@ class MapDataset(data.Dataset[Any]):
 
         Worker processes see it, also persistent ones. Nothing happens if no image is random.
 
-        >>> image = recmap.Image(8, crop=recmap.RandomResizedCrop())
-        >>> dataset = recmap.torch.MapDataset(digits(), {"image": image}, seed=7)
-        >>> for epoch in range(3):
-        ...     dataset.set_epoch(epoch)  # then: for batch in dataloader
+            for epoch in range(first_epoch, 90):
+                dataset.set_epoch(epoch)
+                for batch in dataloader: ...
         """
         number = natural("epoch", epoch, 63)
         if self._epoch is not None:
