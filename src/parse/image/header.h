@@ -20,6 +20,7 @@ struct image_header {
     bool has_adobe_marker; /* JPEG: CMYK is inverted */
     bool is_plain_sampled; /* JPEG: each sampling factor is 1 or 2 */
     bool is_multi_scan;    /* JPEG: all coefficients are kept until the last scan */
+    uint8_t frame_type;    /* JPEG: N of its marker SOFN */
     uint32_t scan_count;   /* JPEG: of files with several scans, else 1 */
 };
 

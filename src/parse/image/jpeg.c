@@ -210,6 +210,22 @@ static void decode(struct jpeg_reader *reader) {
     if (!setjmp(reader->on_error)) read_picture(reader);
 }
 
+/* libjpeg-turbo 3 decodes a lossless JPEG as a whole, but not a part of it; 2.1 none. What is
+ * decoded must not depend on the version. */
+static recmap_status check_frame(const struct encoded *encoded, recmap_error *error) {
+    enum { BASELINE, EXTENDED, PROGRESSIVE, EXTENDED_ARITHMETIC = 9, PROGRESSIVE_ARITHMETIC };
+    const unsigned type = encoded->header->frame_type;
+    switch (type) {
+    case BASELINE:
+    case EXTENDED:
+    case PROGRESSIVE:
+    case EXTENDED_ARITHMETIC:
+    case PROGRESSIVE_ARITHMETIC: return RECMAP_OK;
+    default:
+        return fail(error, RECMAP_FEATURE, "the JPEG is lossless or hierarchical (SOF%u)", type);
+    }
+}
+
 static recmap_status check_scans(const struct encoded *encoded, recmap_error *error) {
     const struct image_header *header = encoded->header;
     uint64_t pixels = (uint64_t)header->height * header->width;
@@ -241,6 +257,7 @@ static recmap_status fail_reader(const struct jpeg_reader *reader, recmap_error 
 
 recmap_status jpeg_decode(struct image_rows *rows, const struct encoded *encoded,
                           const struct region *region, recmap_error *error) {
+    RETURN_IF_FAILED(check_frame(encoded, error));
     RETURN_IF_FAILED(check_scans(encoded, error));
     struct jpeg_reader reader = {.rows = rows, .encoded = encoded, .region = region};
     set_callbacks(&reader);

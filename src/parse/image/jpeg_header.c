@@ -89,6 +89,7 @@ static bool take_segment(struct image_header *header, struct jpeg_walk *walk, un
     if (is_frame(marker)) {
         if (walk->has_frame || !read_frame(header, data, size)) return false;
         walk->has_frame = true;
+        header->frame_type = (uint8_t)(marker - MARKER_SOF0);
         walk->is_progressive = (marker & 3) == (MARKER_SOF2 & 3);
         return true;
     }

@@ -1,6 +1,7 @@
 /* Damaged and hostile pictures are refused, with words that say what is wrong. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,6 +90,26 @@ static void test_too_many_pixels_are_refused_before_decoding(void **state) {
     picture_deinit(&file);
 }
 
+/* Some versions of libjpeg-turbo decode lossless JPEG, but not parts of it. */
+static void test_lossless_and_hierarchical_frames_are_refused(void **state) {
+    (void)state;
+    static uint8_t pixels[PIXELS_SIZE];
+    struct picture_file file = picture_load("plain-444.jpg");
+    recmap_error error;
+    uint8_t *frame = memchr(file.data, 0xff, file.size);
+    while (frame[1] != 0xc0) frame = memchr(frame + 1, 0xff, file.size);
+    for (unsigned type = 0; type < 16; type++) {
+        if (type == 4 || type == 8 || type == 12) continue; /* other segments */
+        bool is_known = type < 3 || type == 9 || type == 10;
+        frame[1] = (uint8_t)(0xc0 + type);
+        recmap_status status = decode(pixels, file.data, file.size, &error);
+        if (!is_known) assert_int_equal(status, RECMAP_FEATURE);
+        bool is_refused = status && strstr(error.message, "lossless or hierarchical (SOF");
+        if (is_refused == is_known) fail_msg("SOF%u: %s", type, error.message);
+    }
+    picture_deinit(&file);
+}
+
 /* The last scan again and again. */
 static void test_repeated_scans_are_refused_before_decoding(void **state) {
     (void)state;
@@ -173,6 +194,7 @@ int main(void) {
         cmocka_unit_test(test_a_cut_picture_is_an_error_or_complete),
         cmocka_unit_test(test_mutated_pictures_are_decoded_or_refused),
         cmocka_unit_test(test_too_many_pixels_are_refused_before_decoding),
+        cmocka_unit_test(test_lossless_and_hierarchical_frames_are_refused),
         cmocka_unit_test(test_repeated_scans_are_refused_before_decoding),
         cmocka_unit_test(test_other_formats_are_named),
         cmocka_unit_test(test_wide_gray_does_not_become_8_bits),
