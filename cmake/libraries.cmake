@@ -31,10 +31,19 @@ endif()
 
 # Pictures are decoded by three libraries. Without them recmap hands out their bytes only.
 option(RECMAP_WITH_IMAGES "Decode JPEG, PNG and WebP, with libjpeg-turbo, libpng and libwebp" ON)
+set(RECMAP_IMAGE_PREFIX "" CACHE PATH
+    "Where these three libraries are, as packaging/libraries builds them; default: the system's")
 if(RECMAP_WITH_IMAGES)
+  if(RECMAP_IMAGE_PREFIX)
+    set(path "$ENV{PKG_CONFIG_PATH}")
+    set(ENV{PKG_CONFIG_PATH} "${RECMAP_IMAGE_PREFIX}/lib/pkgconfig:${path}")
+  endif()
   recmap_library(libjpeg libjpeg-dev "libjpeg>=2.1") # src/parse/image/jpeg.c insists on turbo's
   recmap_library(libpng libpng-dev "libpng>=1.6.37")
   recmap_library(libwebp libwebp-dev "libwebp>=1.2")
+  if(RECMAP_IMAGE_PREFIX)
+    set(ENV{PKG_CONFIG_PATH} "${path}")
+  endif()
 endif()
 
 # Reading shards from object stores and web servers needs libcurl. Without it, AUTO leaves that out.
