@@ -82,6 +82,61 @@ def test_adapters_name_the_first_bad_record(tmp_path):
         assert len(caught) == 1 and caught[0].filename == __file__
 
 
+KINDS = {
+    "fixed": recmap.FixedLen((3,), "float32"),
+    "any": recmap.VarLen("int64"),
+    "text": recmap.VarLen(bytes),
+    "steps": recmap.FixedLenSequence((2,), "int64"),
+    "ragged": recmap.Ragged("int64", partitions=[recmap.RowLengths("lengths")]),
+    "sparse": recmap.Sparse("index", "any", "int64", 9),
+}
+
+
+def record_of_all_kinds(random, number):
+    """One in three is bad, each in one of several ways that are noticed after other features."""
+    any_count, lengths = int(random.integers(0, 5)), random.integers(0, 4, 3)
+    record = {
+        "any": random.integers(0, 99, any_count),
+        "fixed": random.random(3, np.float32),
+        "index": np.sort(random.choice(9, any_count, replace=False)),
+        "lengths": lengths,
+        "ragged": random.integers(0, 99, lengths.sum()),
+        "steps": random.integers(0, 99, 2 * int(random.integers(0, 3))),
+        "text": [b"t%d" % number] * int(random.integers(0, 3)),
+    }
+    bad = random.integers(0, 12)
+    if bad == 0:
+        del record["fixed"]
+    elif bad == 1:
+        record["steps"] = [1, 2, 3]
+    elif bad == 2:
+        record["lengths"] = [*lengths, 1]
+    elif bad == 3:
+        record["index"] = [9] * any_count if any_count else [1]
+    return record
+
+
+@pytest.mark.parametrize("policy", ["skip", "substitute"])
+@pytest.mark.filterwarnings("ignore:.*bad record", "ignore:the only record of a step was skipped")
+def test_columns_around_bad_records_are_those_of_their_records(tmp_path, policy):
+    pyarrow = pytest.importorskip("pyarrow")
+    random = np.random.default_rng(4)
+    write(tmp_path, [record_of_all_kinds(random, number) for number in range(300)])
+    with recmap.open(tmp_path / "made-0.tfrecord") as ds:
+        flip(tmp_path / "made-0.tfrecord", 14)
+        for size in 1, 8, 300:
+            loader = recmap.Loader(
+                ds, size, shuffle=True, seed=1, features=KINDS, on_bad_record=policy, epochs=1
+            )
+            seen = 0
+            for batch in loader:
+                seen += batch.row_count
+                again = ds.parse(batch.records.numbers, KINDS)
+                assert pyarrow.record_batch(batch).equals(pyarrow.record_batch(again))
+            skipped = loader.statistics["skipped"]
+            assert 50 < skipped < 150 and seen == 300 - (policy == "skip") * skipped
+
+
 def test_steps_without_a_bad_record_do_not_warn(tmp_path):
     ds = damaged(tmp_path, [*range(9), 35])
     with warnings.catch_warnings():

@@ -5,15 +5,17 @@
 
 #include <recmap/loader.h>
 
+#include "dataset/batch/collect.h"
 #include "dataset/batch/direct_reader.h"
 #include "loader/feed/epoch_cursor.h"
 #include "parse/columns/image_counts.h"
 
 /* The result of filling a step. */
 struct filled_batch {
-    recmap_batch *batch; /* NULL at the end of an epoch */
-    bool is_started;     /* its records are being read directly */
-    uint64_t epoch;      /* where a run resumes once the caller has this batch */
+    recmap_batch *batch;   /* NULL at the end of an epoch */
+    bool is_started;       /* its records are being read directly */
+    struct lost_rows lost; /* damaged records, to be left out or replaced */
+    uint64_t epoch;        /* where a run resumes once the caller has this batch */
     uint64_t position;
     uint64_t byte_count;
     uint64_t fill_ns; /* as in recmap_loader_statistics */
@@ -43,8 +45,8 @@ struct filler {
     const recmap_parser *parser;    /* NULL: records are not parsed */
     struct image_counts images;     /* of the current step */
     struct direct_reader *reader;   /* NULL: batches are gathered */
-    recmap_batch *single;           /* for checking one record; created on first use */
-    uint64_t *numbers;
+    recmap_batch *single;           /* for checking one row; created on first use */
+    uint64_t *numbers;              /* of the step's records; of rows, their positions */
     size_t capacity;
 };
 

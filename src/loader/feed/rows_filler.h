@@ -9,13 +9,11 @@
 recmap_status rows_fill(recmap_batch *batch, struct filler *filler, const recmap_deal *deal,
                         const uint64_t *positions, size_t count, recmap_error *error);
 
-/* Returns true if a record of the row is bad; then `error` says why. Other failures are returned.
- */
-recmap_status rows_probe(bool *is_bad, struct filler *filler, const recmap_deal *deal,
-                         uint64_t position, recmap_error *error);
-
-/* Replaces the positions of a skipped row and its substitute by their row numbers. */
-recmap_status rows_name_skipped(recmap_skipped *skipped, const recmap_deal *deal,
-                                recmap_error *error);
+/* Fills `result->batch` with the rows at the filler's positions, less the bad ones, which the
+ * loader's policy decides about. Errors: as rows_fill; if no substitute is found, what is wrong
+ * with the row that needs one. */
+recmap_status rows_fill_good(struct filled_batch *result, struct filler *filler,
+                             const recmap_deal *deal, const recmap_share *share,
+                             recmap_error *error);
 
 #endif

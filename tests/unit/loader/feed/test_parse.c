@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,6 +198,96 @@ static void test_bad_records_are_replaced(void **unused) {
     check_policy(RECMAP_ON_BAD_RECORD_SUBSTITUTE, RECORDS);
 }
 
+/* A parser that finds some records bad, and notes where each record was when it was parsed. */
+struct notes {
+    atomic_uint counts[RECORDS]; /* how often each record was parsed */
+    const uint8_t *last;         /* the bytes of the last bad record that was parsed */
+    unsigned moved_count;        /* how often that was in other memory than the one before */
+    bool all_are_bad;
+};
+
+static bool is_bad_to(const struct notes *notes, uint64_t number) {
+    return notes->all_are_bad || number % 10 < 3;
+}
+
+static recmap_status note(recmap_row *row, const recmap_record *record, void *context) {
+    struct notes *notes = context;
+    notes->counts[record->number]++;
+    if (!is_bad_to(notes, record->number)) {
+        const int64_t number = (int64_t)record->number;
+        return recmap_row_set_int64(row, 0, &number, 1);
+    }
+    notes->moved_count += record->data != notes->last;
+    notes->last = record->data;
+    return recmap_row_fail(row, 0, "is bad");
+}
+
+static recmap_loader *open_noting(recmap_dataset *dataset, recmap_order *order, struct notes *notes,
+                                  recmap_on_bad_record policy) {
+    static const recmap_feature number = {
+        .name = "number", .kind = RECMAP_FEATURE_FIXED_LEN, .element = RECMAP_ELEMENT_INT64};
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
+    options.batch_size = RECORDS;
+    options.thread_count = 1;
+    options.batches_ahead_epoch_limit = 1;
+    options.on_bad_record = policy;
+    ASSERT_OK(recmap_parser_create_custom(&options.parser, &number, 1, note, notes, &error),
+              &error);
+    recmap_loader *loader = loader_open(dataset, order, &options);
+    recmap_parser_release(options.parser);
+    return loader;
+}
+
+/* Bad records do not make the loader parse the others again: parsing may be expensive, above all
+ * that of a custom parser. */
+static void test_good_records_are_parsed_once(void **unused) {
+    (void)unused;
+    recmap_dataset *dataset = numbered_open(RECORDS, 3, NULL);
+    recmap_order *order = order_of_kind(1, RECORDS, 0);
+    numbered_flip(dataset, 14); /* damaged: never parsed */
+    for (int policy = RECMAP_ON_BAD_RECORD_SKIP; policy <= RECMAP_ON_BAD_RECORD_SUBSTITUTE;
+         policy++) {
+        struct notes notes = {.all_are_bad = false};
+        recmap_loader *loader = open_noting(dataset, order, &notes, (recmap_on_bad_record)policy);
+        recmap_batch *batch = NULL;
+        next_batch(&batch, loader);
+        const int64_t *numbers = recmap_columns_get(recmap_batch_columns(batch), 0)->values;
+        for (size_t i = 0; i < recmap_batch_count(batch); i++)
+            assert_int_equal(numbers[i], recmap_batch_records(batch)[i].number);
+        for (uint64_t i = 0; i < RECORDS && policy == RECMAP_ON_BAD_RECORD_SKIP; i++)
+            assert_int_equal(notes.counts[i], i != 14);
+        /* Record 13 replaces 10, 11 and 12 too, and record 15 replaces 14. */
+        if (policy == RECMAP_ON_BAD_RECORD_SUBSTITUTE) {
+            assert_int_equal(recmap_batch_count(batch), RECORDS);
+            assert_int_equal(notes.counts[13], 4);
+            assert_int_equal(notes.counts[14], 0);
+            assert_int_equal(notes.counts[15], 2);
+            assert_int_equal(notes.counts[16], 1);
+        }
+        recmap_batch_destroy(batch);
+        recmap_loader_destroy(loader);
+    }
+    recmap_order_release(order);
+    recmap_dataset_close(dataset);
+}
+
+/* If all records are bad, all of them are tried, but the batch does not keep all of them. */
+static void test_tried_substitutes_share_memory(void **unused) {
+    (void)unused;
+    recmap_dataset *dataset = numbered_open(RECORDS, 3, NULL);
+    recmap_order *order = order_of_kind(1, RECORDS, 0);
+    struct notes notes = {.all_are_bad = true};
+    recmap_loader *loader = open_noting(dataset, order, &notes, RECMAP_ON_BAD_RECORD_SUBSTITUTE);
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_batch *batch = NULL;
+    assert_int_equal(recmap_loader_next(&batch, loader, &error), RECMAP_CORRUPT);
+    assert_int_equal(error.record, 0);
+    for (size_t i = 0; i < RECORDS; i++) assert_int_equal(notes.counts[i], 1);
+    assert_true(notes.moved_count < 8); /* records have 8 to 60 bytes; room for them doubles */
+    loader_close(loader, order, dataset);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, folder_enter, folder_leave)
     const struct CMUnitTest tests[] = {
@@ -205,6 +296,8 @@ int main(void) {
         TEST(bad_records_are_raised_at_their_place),
         TEST(bad_records_are_left_out),
         TEST(bad_records_are_replaced),
+        TEST(good_records_are_parsed_once),
+        TEST(tried_substitutes_share_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
