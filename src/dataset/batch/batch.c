@@ -166,6 +166,30 @@ bool batch_reserve(recmap_batch *batch, size_t count) {
            array_reserve(&batch->shards, &batch->shards_capacity, count, sizeof *batch->shards);
 }
 
+bool batch_reserve_parts(recmap_batch *batch, size_t count) {
+    if (!array_reserve(&batch->parts, &batch->part_capacity, count, sizeof *batch->parts))
+        return false;
+    while (batch->part_count < count) {
+        recmap_batch *part;
+        if (recmap_batch_create(&part, NULL) != RECMAP_OK) return false;
+        batch->parts[batch->part_count++] = part;
+    }
+    return true;
+}
+
+bool batch_reserve_part_columns(recmap_batch *batch, size_t count) {
+    if (!array_reserve(&batch->part_columns, &batch->part_columns_capacity, count,
+                       sizeof *batch->part_columns))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        recmap_batch *part = batch->parts[i];
+        if (!part->columns && recmap_columns_create(&part->columns, NULL) != RECMAP_OK)
+            return false;
+        batch->part_columns[i] = part->columns;
+    }
+    return true;
+}
+
 bool batch_keep_pin(recmap_batch *batch, struct open_shard *shard) {
     if (!array_reserve(&batch->pins, &batch->pin_capacity, batch->pin_count + 1,
                        sizeof *batch->pins))

@@ -126,6 +126,11 @@ void batch_move_place(recmap_batch *batch, size_t target, size_t source);
 /* Reserves memory for `count` records and for gathering them. Returns false without memory. */
 bool batch_reserve(recmap_batch *batch, size_t count);
 
+/* Makes at least `count` parts, and columns for the first `count` of them, which are listed in
+ * `part_columns`. Both return false without memory. */
+bool batch_reserve_parts(recmap_batch *batch, size_t count);
+bool batch_reserve_part_columns(recmap_batch *batch, size_t count);
+
 /* Keeps the shard pinned until the batch is cleared. Returns false without memory. */
 bool batch_keep_pin(recmap_batch *batch, struct open_shard *shard);
 

@@ -9,7 +9,6 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "base/core/array.h"
 #include "base/core/error.h"
 #include "base/os/team.h"
 #include "base/os/thread.h"
@@ -220,30 +219,13 @@ static unsigned end_phase(void *context, unsigned phase, bool is_caller) {
 
 /* ---- The whole batch. */
 
-static bool reserve_parts(recmap_batch *batch, size_t count) {
-    if (!array_reserve(&batch->parts, &batch->part_capacity, count, sizeof *batch->parts) ||
-        !array_reserve(&batch->part_columns, &batch->part_columns_capacity, count,
-                       sizeof *batch->part_columns))
-        return false;
-    while (batch->part_count < count) {
-        recmap_batch *part;
-        if (recmap_batch_create(&part, NULL) != RECMAP_OK) return false;
-        batch->parts[batch->part_count++] = part;
-    }
-    return true;
-}
-
 /* The columns of the whole and of all parts. */
 static bool start_columns(struct parallel_fill *fill) {
     recmap_batch *batch = fill->batch;
     if (!batch->columns && recmap_columns_create(&batch->columns, NULL) != RECMAP_OK) return false;
-    for (size_t i = 0; i < fill->part_count; i++) {
-        recmap_batch *part = batch->parts[i];
-        if (!part->columns && recmap_columns_create(&part->columns, NULL) != RECMAP_OK)
-            return false;
-        batch->part_columns[i] = part->columns;
-    }
-    fill->columns = (struct columns_merge){batch->columns, batch->part_columns, fill->part_count};
+    if (!batch_reserve_part_columns(batch, fill->part_count)) return false;
+    fill->columns =
+        (struct columns_merge){batch->columns, batch->part_columns, fill->part_count, false};
     return columns_merge_start(&fill->columns, fill->request->parser, fill->request->count);
 }
 
@@ -277,7 +259,8 @@ static bool fill_parts(struct parallel_fill *fill) {
                            .do_part = do_part,
                            .end_phase = end_phase,
                            .poll = poll_interrupt};
-    if (!batch_reserve(batch, fill->request->count) || !reserve_parts(batch, fill->part_count) ||
+    if (!batch_reserve(batch, fill->request->count) ||
+        !batch_reserve_parts(batch, fill->part_count) ||
         (fill->request->parser && !start_columns(fill)))
         return false;
     team_run(&job, (unsigned)fill->thread_count);

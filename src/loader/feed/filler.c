@@ -20,9 +20,18 @@ void filled_batch_clear(struct filled_batch *result) {
     *result = (struct filled_batch){.batch = result->batch};
 }
 
+void image_counts_add(struct image_counts *counts, const struct image_counts *more) {
+    counts->decode_ns += more->decode_ns;
+    counts->decoded_count += more->decoded_count;
+    counts->failed_count += more->failed_count;
+    counts->warning_count += more->warning_count;
+}
+
 void filler_deinit(struct filler *filler) {
     direct_reader_destroy(filler->reader);
     filler->reader = NULL;
+    recmap_columns_destroy(filler->scratch);
+    filler->scratch = NULL;
     recmap_batch_destroy(filler->single);
     filler->single = NULL;
     free(filler->numbers);
@@ -112,31 +121,7 @@ static recmap_status parse(struct filled_batch *result, const struct filler *fil
     return status;
 }
 
-/* Gathers the step's records, unless they were read, and parses them. The loader's policy decides
- * about bad ones. */
-static recmap_status fill(struct filled_batch *result, struct filler *filler,
-                          const recmap_deal *deal, const recmap_share *share, bool was_read,
-                          recmap_error *error) {
-    if (!was_read) RETURN_IF_FAILED(list_numbers(filler, deal, share, error));
-    if (gives_rows(deal)) return rows_fill_good(result, filler, deal, share, error);
-    if (!was_read) RETURN_IF_FAILED(gather(result, filler, (size_t)share->count, error));
-    if (filler->policy == RECMAP_ON_BAD_RECORD_ERROR) return parse(result, filler, error);
-    return repair_records(result, filler, deal, share->first, error);
-}
-
-/* Counts the pictures of the step, also of those that are decoded to find bad ones. */
-static recmap_status fill_counted(struct filled_batch *result, struct filler *filler,
-                                  const recmap_deal *deal, const recmap_share *share, bool was_read,
-                                  recmap_error *error) {
-    filler->images = (struct image_counts){.clock_ns = clock_ns};
-    batch_set_image_counts(result->batch, &filler->images);
-    recmap_status status = fill(result, filler, deal, share, was_read, error);
-    batch_set_image_counts(result->batch, NULL);
-    result->images = filler->images;
-    return status;
-}
-
-recmap_status filler_fill(struct filled_batch *result, struct filler *filler,
+recmap_status filler_read(struct filled_batch *result, struct filler *filler,
                           const struct epoch_step *step, recmap_error *error) {
     const recmap_deal *deal = &step->deal;
     bool was_read = result->is_started && direct_reader_finish(filler->reader, result->batch);
@@ -144,8 +129,36 @@ recmap_status filler_fill(struct filled_batch *result, struct filler *filler,
     result->is_started = false;
     RETURN_IF_FAILED(recmap_deal_share(&share, deal, step->step, filler->rank, error));
     if (!gives_rows(deal)) RETURN_IF_FAILED(set_place(result->batch, filler, deal, &share, error));
-    RETURN_IF_FAILED(fill_counted(result, filler, deal, &share, was_read, error));
-    result->batch->place.is_set = !gives_rows(deal);
+    if (was_read) return RECMAP_OK;
+    RETURN_IF_FAILED(list_numbers(filler, deal, &share, error));
+    if (gives_rows(deal)) return RECMAP_OK;
+    return gather(result, filler, (size_t)share.count, error);
+}
+
+static recmap_status parse_or_repair(struct filled_batch *result, struct filler *filler,
+                                     const struct epoch_step *step, recmap_error *error) {
+    const recmap_deal *deal = &step->deal;
+    recmap_share share;
+    RETURN_IF_FAILED(recmap_deal_share(&share, deal, step->step, filler->rank, error));
+    if (gives_rows(deal)) return rows_fill_good(result, filler, deal, &share, error);
+    if (filler->policy == RECMAP_ON_BAD_RECORD_ERROR) return parse(result, filler, error);
+    return repair_records(result, filler, deal, share.first, error);
+}
+
+/* Counts the pictures of the step, also of those that are decoded to find bad ones. */
+recmap_status filler_parse(struct filled_batch *result, struct filler *filler,
+                           const struct epoch_step *step, recmap_error *error) {
+    filler->images = (struct image_counts){.clock_ns = clock_ns};
+    batch_set_image_counts(result->batch, &filler->images);
+    recmap_status status = parse_or_repair(result, filler, step, error);
+    batch_set_image_counts(result->batch, NULL);
+    result->images = filler->images;
+    return status;
+}
+
+recmap_status filler_finish(struct filled_batch *result, const struct epoch_step *step,
+                            recmap_error *error) {
+    result->batch->place.is_set = !gives_rows(&step->deal);
     RETURN_IF_FAILED(epoch_step_state(&result->epoch, &result->position, step, error));
     result->byte_count = sum_sizes(result->batch);
     return RECMAP_OK;

@@ -35,6 +35,9 @@ bool filled_batch_add_skipped(struct filled_batch *result, const recmap_skipped 
 /* Resets everything but the batch. */
 void filled_batch_clear(struct filled_batch *result);
 
+/* Adds the pictures of a part, or of a step. */
+void image_counts_add(struct image_counts *counts, const struct image_counts *more);
+
 struct filler {
     recmap_dataset *dataset;
     uint32_t rank; /* whose share of each step is read */
@@ -43,8 +46,10 @@ struct filler {
     const recmap_order *order;      /* the loader's; a step may be of an older one */
     const recmap_order *draw_order; /* see recmap_loader_options; NULL: the loader's */
     const recmap_parser *parser;    /* NULL: records are not parsed */
+    bool shares_parts;              /* other workers may parse parts of a step */
     struct image_counts images;     /* of the current step */
     struct direct_reader *reader;   /* NULL: batches are gathered */
+    recmap_columns *scratch;        /* whose scratch memory parts are parsed with, or NULL */
     recmap_batch *single;           /* for checking one row; created on first use */
     uint64_t *numbers;              /* of the step's records; of rows, their positions */
     size_t capacity;
@@ -56,9 +61,20 @@ void filler_deinit(struct filler *filler);
 void filler_start(struct filled_batch *result, struct filler *filler,
                   const struct epoch_step *step);
 
-/* Fills `result->batch`, which must not be NULL, with the records of the step. If
- * filler_start was called, it must have been for the same step. */
-recmap_status filler_fill(struct filled_batch *result, struct filler *filler,
+/* Filling `result->batch`, which must not be NULL, with the records of the step takes three calls.
+ * If filler_start was called, it must have been for the same step.
+ *
+ * The first one reads the records. If some are damaged and are to be left out or replaced, they are
+ * listed in `result->lost`. */
+recmap_status filler_read(struct filled_batch *result, struct filler *filler,
                           const struct epoch_step *step, recmap_error *error);
+
+/* Parses the records. The loader's policy decides about bad ones. Rows are read here. */
+recmap_status filler_parse(struct filled_batch *result, struct filler *filler,
+                           const struct epoch_step *step, recmap_error *error);
+
+/* Says where a run resumes after the step, and what is in the batch. */
+recmap_status filler_finish(struct filled_batch *result, const struct epoch_step *step,
+                            recmap_error *error);
 
 #endif

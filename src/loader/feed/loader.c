@@ -184,6 +184,7 @@ static void stop_workers(recmap_loader *loader) {
     pthread_cond_broadcast(&loader->changed_work);
     pthread_mutex_unlock(&loader->lock);
     workers_join(&loader->workers);
+    loader_discard_open(loader);
     loader->is_closing = false;
 }
 

@@ -5,7 +5,12 @@
  *   taken    steps that the caller has taken; issued - taken never exceeds the number of slots
  *
  * Moving to another position (seek, load, retrying after an error) starts a new generation. A batch
- * that was being filled for an older generation is discarded when it is ready. */
+ * that was being filled for an older generation is discarded when it is ready.
+ *
+ * A batch with more than a few pictures is filled by several workers (job_parts.h): the one that
+ * took the step gathers its records and opens the job; then it and all other workers parse a part
+ * of the earliest open job before they start another step. The worker that ends the last part
+ * assembles the batch. */
 #ifndef RECMAP_LOADER_FEED_LOADER_H
 #define RECMAP_LOADER_FEED_LOADER_H
 
@@ -73,6 +78,7 @@ struct recmap_loader {
     size_t slot_count;
     bool is_awaited;           /* the caller sleeps until its slot is ready */
     uint64_t awaited_since_ns; /* when it began to sleep */
+    struct job_parts *open;    /* jobs of which parts are not taken yet, the earliest step first */
     recmap_batch **spares;     /* empty batches whose memory is used again */
     size_t spare_count;
     size_t spare_capacity;
@@ -91,6 +97,9 @@ void *loader_work(void *context);
 
 /* Keeps an empty batch for later use; NULL is ignored. The caller holds the lock. */
 void loader_add_spare(recmap_loader *loader, recmap_batch *batch);
+
+/* Discards the jobs that workers have left open. No worker is running. */
+void loader_discard_open(recmap_loader *loader);
 
 /* Adds the pictures of a step to the statistics. The caller holds the lock. */
 void loader_count_images(recmap_loader *loader, const struct image_counts *images);

@@ -64,7 +64,7 @@ recmap_status repair_next(enum row_choice *choice, uint64_t *candidate, struct r
 static uint8_t *reserve_copy(struct repair *repair, size_t size) {
     if (repair->copy && size <= repair->copy_capacity) return repair->copy;
     size_t capacity = 2 * repair->copy_capacity < size ? size : 2 * repair->copy_capacity;
-    repair->copy = batch_allocate(repair->result->batch, capacity);
+    repair->copy = batch_allocate(repair->memory, capacity);
     repair->copy_capacity = repair->copy ? capacity : 0;
     return repair->copy;
 }
@@ -93,11 +93,10 @@ static recmap_status give_up(const struct repair *repair, recmap_error *error) {
     return is_damaged ? RECMAP_CORRUPT : RECMAP_OK;
 }
 
-/* The function of a row_repair. The batch's record becomes the one that was chosen. */
-static recmap_status choose(enum row_choice *choice, recmap_record *record, void *context,
+recmap_status repair_choose(enum row_choice *choice, recmap_record *record, void *context,
                             size_t index, recmap_error *error) {
     struct repair *repair = context;
-    recmap_record *place = &repair->result->batch->records[index];
+    recmap_record *place = &repair->result->batch->records[repair->first_record + index];
     bool is_damaged = true;
     while (is_damaged) {
         uint64_t number;
@@ -113,8 +112,7 @@ static recmap_status choose(enum row_choice *choice, recmap_record *record, void
     return RECMAP_OK;
 }
 
-/* Removes the records that were left out, as the columns did with their rows. */
-static void close_up(recmap_batch *batch) {
+void repair_close_up(recmap_batch *batch) {
     size_t kept = 0;
     for (size_t i = 0; i < batch->count; i++) {
         if (batch->records[i].number == LEFT_OUT) continue;
@@ -138,7 +136,7 @@ static recmap_status repair_lost(struct repair *repair, recmap_error *error) {
     for (size_t i = 0; i < lost->count; i++) {
         enum row_choice choice;
         recmap_record record;
-        RETURN_IF_FAILED(choose(&choice, &record, repair, lost->rows[i].row, error));
+        RETURN_IF_FAILED(repair_choose(&choice, &record, repair, lost->rows[i].row, error));
         if (choice == ROW_RAISED) return raise_lost(repair, &lost->rows[i], error);
     }
     return RECMAP_OK;
@@ -147,7 +145,7 @@ static recmap_status repair_lost(struct repair *repair, recmap_error *error) {
 static recmap_status parse(struct repair *repair, recmap_error *error) {
     struct filled_batch *result = repair->result;
     const struct filler *filler = repair->filler;
-    const struct row_repair choices = {choose, repair};
+    const struct row_repair choices = {repair_choose, repair};
     uint64_t started_ns = clock_ns();
     batch_set_repair(result->batch, &choices);
     recmap_status status =
@@ -159,10 +157,11 @@ static recmap_status parse(struct repair *repair, recmap_error *error) {
 
 recmap_status repair_records(struct filled_batch *result, const struct filler *filler,
                              const recmap_deal *deal, uint64_t first, recmap_error *error) {
-    struct repair repair = {.result = result, .filler = filler, .deal = deal, .first = first};
+    struct repair repair = {
+        .result = result, .filler = filler, .deal = deal, .first = first, .memory = result->batch};
     recmap_status status = filler->parser ? parse(&repair, error) : repair_lost(&repair, error);
     lost_rows_deinit(&result->lost);
     if (status != RECMAP_OK) recmap_batch_clear(result->batch);
-    else if (result->skipped_count) close_up(result->batch);
+    else if (result->skipped_count) repair_close_up(result->batch);
     return status;
 }

@@ -12,11 +12,13 @@
 #include "parse/columns/row_repair.h"
 
 struct repair {
-    struct filled_batch *result;
+    struct filled_batch *result; /* lists what is skipped */
     const struct filler *filler;
     const recmap_deal *deal;
-    uint64_t first;  /* the position of item 0 */
-    bool has_failed; /* an item failed: the one at `index` is the last that did */
+    uint64_t first;       /* the position of item 0 */
+    size_t first_record;  /* the index in the batch of item 0, if items are records */
+    recmap_batch *memory; /* where copies of records live */
+    bool has_failed;      /* an item failed: the one at `index` is the last that did */
     size_t index;
     uint64_t tries; /* substitutes tried for it */
     uint8_t *copy;  /* memory for a substitute's bytes */
@@ -28,6 +30,14 @@ struct repair {
  * the substitute to try next. Rows have their positions as numbers. */
 recmap_status repair_next(enum row_choice *choice, uint64_t *candidate, struct repair *repair,
                           size_t index, uint64_t number, recmap_error *error);
+
+/* The function of a row_repair whose context is a repair of records. The batch's record becomes the
+ * one that was chosen. */
+recmap_status repair_choose(enum row_choice *choice, recmap_record *record, void *context,
+                            size_t index, recmap_error *error);
+
+/* Removes the records that were left out, as the columns did with their rows. */
+void repair_close_up(recmap_batch *batch);
 
 /* Parses the records of `result->batch`, if there is a parser, and repairs those that are in
  * `result->lost` or cannot be parsed. `first` is the position of the first one. Errors: as

@@ -1,5 +1,5 @@
 /* The threads of a loader: each takes the next step of the epoch, fills a batch, and puts it into
- * the step's slot. */
+ * the step's slot. Before that, it helps with earlier batches that are divided into parts. */
 #include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -11,21 +11,8 @@
 #include "base/core/error.h"
 #include "base/os/process.h"
 #include "dataset/batch/batch.h"
+#include "loader/feed/job_parts.h"
 #include "loader/feed/loader.h"
-
-/* A step that a worker has taken, until its result is in the slot. */
-struct job {
-    struct epoch_step step;
-    uint64_t number; /* of the step, since the start of the generation */
-    uint64_t generation;
-    uint64_t started_ns;
-    recmap_status status;
-    recmap_error error;
-    struct filled_batch result;
-    struct readahead_plan plan;
-    struct thread_waits after;
-    bool prepares_next; /* the order's next epoch is to be prepared after this job */
-};
 
 static bool has_room(const recmap_loader *loader) {
     if (loader->is_stuck || loader->issued - loader->taken >= loader->slot_count) return false;
@@ -55,11 +42,15 @@ static bool must_wake_caller(const recmap_loader *loader, const struct job *job)
     return now_ns - job->started_ns > QUICK_NS || now_ns - loader->awaited_since_ns > SLEEP_MAX_NS;
 }
 
-/* Waits until a slot is free. Returns false if the loader closes. */
-static bool wait_for_room(recmap_loader *loader) {
-    if (!loader->is_closing && !has_room(loader)) {
+static bool has_work(const recmap_loader *loader) {
+    return loader->open || has_room(loader);
+}
+
+/* Waits until a job is open or a slot is free. Returns false if the loader closes. */
+static bool wait_for_work(recmap_loader *loader) {
+    if (!loader->is_closing && !has_work(loader)) {
         uint64_t started_ns = clock_ns();
-        while (!loader->is_closing && !has_room(loader))
+        while (!loader->is_closing && !has_work(loader))
             pthread_cond_wait(&loader->changed_work, &loader->lock);
         loader->statistics.worker_wait_ns += clock_ns() - started_ns;
     }
@@ -99,20 +90,44 @@ static int must_stop(void *context) {
     return atomic_load_explicit(&loader->is_closing, memory_order_relaxed);
 }
 
-static recmap_status fill(struct job *job, recmap_loader *loader, struct filler *filler) {
-    if (job->step.is_end)
-        return epoch_step_state(&job->result.epoch, &job->result.position, &job->step, &job->error);
+/* Lends the batch of a job what filling it needs, until end_fill. */
+static recmap_status begin_fill(struct job *job, recmap_loader *loader) {
     if (!job->result.batch) RETURN_IF_FAILED(recmap_batch_create(&job->result.batch, &job->error));
     recmap_batch_set_interrupt(job->result.batch, must_stop, loader);
     batch_set_allocator(job->result.batch, &loader->options.allocator);
-    uint64_t started_ns = clock_ns();
-    recmap_status status = filler_fill(&job->result, filler, &job->step, &job->error);
-    job->result.fill_ns = clock_ns() - started_ns;
+    return RECMAP_OK;
+}
+
+/* The caller may keep the batch after the loader is destroyed. */
+static void end_fill(struct job *job) {
+    if (!job->result.batch) return;
     recmap_batch_set_draws(job->result.batch, NULL);
-    /* The caller may keep the batch after the loader is destroyed. */
     recmap_batch_set_interrupt(job->result.batch, NULL, NULL);
     batch_set_allocator(job->result.batch, NULL);
-    return status;
+}
+
+static recmap_status read(struct job *job, recmap_loader *loader, struct filler *filler) {
+    RETURN_IF_FAILED(begin_fill(job, loader));
+    return filler_read(&job->result, filler, &job->step, &job->error);
+}
+
+static recmap_status parse(struct job *job, struct filler *filler) {
+    RETURN_IF_FAILED(filler_parse(&job->result, filler, &job->step, &job->error));
+    return filler_finish(&job->result, &job->step, &job->error);
+}
+
+/* Fills the job's batch. Or returns the parts of the job, after its records were read; its result
+ * is then theirs. */
+static struct job_parts *fill(struct job *job, recmap_loader *loader, struct filler *filler) {
+    uint64_t started_ns = clock_ns();
+    job->status = read(job, loader, filler);
+    struct job_parts *parts = job->status == RECMAP_OK ? job_parts_create(job, filler) : NULL;
+    if (!parts && job->status == RECMAP_OK) job->status = parse(job, filler);
+    if (!parts) end_fill(job);
+    struct job *current = parts ? &parts->job : job;
+    current->result.fill_ns = clock_ns() - started_ns;
+    if (job->plan.is_measured) current->after = thread_get_waits();
+    return parts;
 }
 
 /* Reports missing records to the other workers right away, not only after this batch is filled. */
@@ -122,16 +137,18 @@ static void report_missing(recmap_loader *loader, const struct job *job) {
     pthread_mutex_unlock(&loader->lock);
 }
 
-/* Asks the kernel for later records, then fills this job's batch. */
-static void do_job(struct job *job, recmap_loader *loader, struct filler *filler,
-                   struct readahead_room *room) {
+/* Asks the kernel for later records, then fills this job's batch, or returns the job's parts. */
+static struct job_parts *do_job(struct job *job, recmap_loader *loader, struct filler *filler,
+                                struct readahead_room *room) {
     if (job->plan.step_count) {
         readahead_do(&job->plan, room, loader->dataset, loader->options.rank);
         if (job->plan.asked_count) report_missing(loader, job);
     }
-    if (job->plan.is_measured) job->plan.before = thread_get_waits();
-    job->status = fill(job, loader, filler);
-    if (job->plan.is_measured) job->after = thread_get_waits();
+    if (job->plan.is_measured) job->after = job->plan.before = thread_get_waits();
+    if (!job->step.is_end) return fill(job, loader, filler);
+    job->status =
+        epoch_step_state(&job->result.epoch, &job->result.position, &job->step, &job->error);
+    return NULL;
 }
 
 /* Stores the error of a failed job; its empty batch becomes a spare. */
@@ -171,6 +188,11 @@ static void put_result(recmap_loader *loader, struct job *job) {
     if (job->status != RECMAP_OK) put_failed(loader, slot, job);
     slot->result = job->result;
     loader->statistics.batches_ready++;
+}
+
+static void put_and_wake(recmap_loader *loader, struct job *job) {
+    put_result(loader, job);
+    if (must_wake_caller(loader, job)) pthread_cond_signal(&loader->changed_results);
 }
 
 /* The jobs of one worker, oldest first. There are several with a direct reader, so that the
@@ -239,6 +261,87 @@ static void begin_jobs(struct job_queue *queue, struct filler *filler, recmap_lo
     }
 }
 
+/* ---- Jobs in parts. The caller of these functions holds the lock. */
+
+/* Jobs of a former generation are first: they are to be discarded. */
+static bool is_before(const struct job *job, const struct job *other) {
+    if (job->generation != other->generation) return job->generation < other->generation;
+    return job->number < other->number;
+}
+
+/* Opens the parts of a job to all workers. */
+static void open_parts(recmap_loader *loader, struct job_parts *parts) {
+    struct job_parts **link = &loader->open;
+    while (*link && is_before(&(*link)->job, &parts->job)) link = &(*link)->next;
+    parts->next = *link;
+    *link = parts;
+    pthread_cond_broadcast(&loader->changed_work);
+}
+
+/* No further part of the job is taken. */
+static void close_job(recmap_loader *loader, struct job_parts *parts) {
+    struct job_parts **link = &loader->open;
+    while (*link && *link != parts) link = &(*link)->next;
+    if (*link) *link = parts->next;
+    parts->taken_count = parts->count;
+}
+
+/* Takes the next part and parses it. The lock is released meanwhile. */
+static void do_part(recmap_loader *loader, struct job_parts *parts, struct filler *filler) {
+    recmap_error error;
+    size_t index = parts->taken_count++;
+    parts->running_count++;
+    if (parts->taken_count == parts->count) close_job(loader, parts);
+    pthread_mutex_unlock(&loader->lock);
+    recmap_status status = job_parts_read(parts, index, filler, &error);
+    pthread_mutex_lock(&loader->lock);
+    parts->running_count--;
+    job_parts_settle(parts, index, status, &error);
+    if (status != RECMAP_OK) close_job(loader, parts);
+}
+
+/* Called by the worker that ends the last part. The lock is released meanwhile. */
+static void end_parts(recmap_loader *loader, struct job_parts *parts) {
+    bool is_wanted = parts->job.generation == loader->generation;
+    pthread_mutex_unlock(&loader->lock);
+    job_parts_finish(parts, is_wanted);
+    end_fill(&parts->job);
+    pthread_mutex_lock(&loader->lock);
+    put_and_wake(loader, &parts->job);
+    job_parts_destroy(parts);
+}
+
+/* Returns true if the worker itself has a job of an earlier step, which the caller needs first. */
+static bool has_earlier(struct job_queue *queue, const struct job *other) {
+    if (!queue->count) return false;
+    const struct job *oldest = job_at(queue, 0);
+    return oldest->generation == other->generation && oldest->number < other->number;
+}
+
+/* Does a part of the earliest open job, or discards that if the loader has moved to another
+ * position. Returns false if there is nothing to do before the worker's own jobs. */
+static bool help(recmap_loader *loader, struct job_queue *queue, struct filler *filler) {
+    struct job_parts *parts = loader->open;
+    if (!parts || has_earlier(queue, &parts->job)) return false;
+    if (parts->job.generation == loader->generation) do_part(loader, parts, filler);
+    else close_job(loader, parts);
+    if (!parts->running_count && parts->taken_count == parts->count) end_parts(loader, parts);
+    return true;
+}
+
+void loader_discard_open(recmap_loader *loader) {
+    while (loader->open) {
+        struct job_parts *parts = loader->open;
+        loader->open = parts->next;
+        job_parts_finish(parts, false);
+        recmap_batch_destroy(parts->job.result.batch);
+        filled_batch_clear(&parts->job.result);
+        job_parts_destroy(parts);
+    }
+}
+
+/* ---- The loop of a worker. */
+
 /* Prepares the epoch after the job's. If that fails, the first batch of that epoch says why. The
  * caller holds the lock; it is released meanwhile. */
 static void prepare_next(recmap_loader *loader, const struct job *job) {
@@ -249,8 +352,24 @@ static void prepare_next(recmap_loader *loader, const struct job *job) {
     pthread_mutex_lock(&loader->lock);
 }
 
-/* A worker repeats: take steps, fill the oldest, put it into its slot. It holds the loader's lock
- * except while it starts reads and fills a batch. */
+/* Fills the worker's oldest job, or opens its parts to all workers. The caller holds the lock; it
+ * is released meanwhile. */
+static void do_oldest(recmap_loader *loader, struct job_queue *queue, struct filler *filler,
+                      struct readahead_room *room) {
+    struct job *job = job_at(queue, 0);
+    struct job_parts *parts = NULL;
+    pthread_mutex_unlock(&loader->lock);
+    if (job->status == RECMAP_OK) parts = do_job(job, loader, filler, room);
+    pthread_mutex_lock(&loader->lock);
+    if (parts) open_parts(loader, parts);
+    else put_and_wake(loader, job);
+    if (job->prepares_next) prepare_next(loader, job);
+    queue->first = (queue->first + 1) % queue->capacity;
+    queue->count--;
+}
+
+/* A worker repeats: help with open jobs, take steps, fill the oldest, put it into its slot. It
+ * holds the loader's lock except while it starts reads and fills a batch or a part of one. */
 void *loader_work(void *context) {
     recmap_loader *loader = context;
     struct filler filler = {.dataset = loader->dataset,
@@ -259,24 +378,18 @@ void *loader_work(void *context) {
                             .draw_seed = loader->options.draw_seed,
                             .order = loader->order,
                             .draw_order = loader->options.draw_order,
-                            .parser = loader->options.parser};
+                            .parser = loader->options.parser,
+                            .shares_parts = loader->options.thread_count > 1};
     struct readahead_room room = {.numbers = NULL};
     struct job_queue queue;
     recmap_thread_set_interrupt(must_stop, loader);
     queue_init(&queue, &filler, loader);
     pthread_mutex_lock(&loader->lock);
-    /* A worker with jobs never waits for room: the caller may need their results to make some. */
-    while (queue.count ? !loader->is_closing : wait_for_room(loader)) {
+    /* A worker with jobs never waits for work: the caller may need their results to make room. */
+    while (queue.count ? !loader->is_closing : wait_for_work(loader)) {
+        if (help(loader, &queue, &filler)) continue;
         begin_jobs(&queue, &filler, loader);
-        pthread_mutex_unlock(&loader->lock);
-        struct job *job = job_at(&queue, 0);
-        if (job->status == RECMAP_OK) do_job(job, loader, &filler, &room);
-        pthread_mutex_lock(&loader->lock);
-        put_result(loader, job);
-        if (must_wake_caller(loader, job)) pthread_cond_signal(&loader->changed_results);
-        if (job->prepares_next) prepare_next(loader, job);
-        queue.first = (queue.first + 1) % queue.capacity;
-        queue.count--;
+        do_oldest(loader, &queue, &filler, &room);
     }
     pthread_mutex_unlock(&loader->lock);
     queue_deinit(&queue, &filler);

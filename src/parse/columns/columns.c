@@ -48,6 +48,16 @@ void columns_set_repair(recmap_columns *columns, const struct row_repair *repair
     columns->repair = repair;
 }
 
+void columns_swap_scratch(recmap_columns *columns, recmap_columns *other) {
+    const recmap_columns copy = *columns;
+    columns->scratch = other->scratch;
+    columns->scratch_parser = other->scratch_parser;
+    columns->image_scratch = other->image_scratch;
+    other->scratch = copy.scratch;
+    other->scratch_parser = copy.scratch_parser;
+    other->image_scratch = copy.image_scratch;
+}
+
 void columns_clear(recmap_columns *columns) {
     if (columns->batch) batch_memory_release(columns->batch);
     columns->batch = NULL;

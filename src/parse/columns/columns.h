@@ -63,6 +63,10 @@ void columns_set_lost(recmap_columns *columns, const struct lost_row *lost, size
  */
 void columns_set_repair(recmap_columns *columns, const struct row_repair *repair);
 
+/* Exchanges the scratch memory of two columns. Decoding pictures needs much of it, so a thread that
+ * reads parts of many batches lends its own to each. */
+void columns_swap_scratch(recmap_columns *columns, recmap_columns *other);
+
 /* Releases the current batch. */
 void columns_clear(recmap_columns *columns);
 

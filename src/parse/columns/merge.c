@@ -55,9 +55,13 @@ static bool copy_offsets(const struct buffer *buffer, const struct buffer *part,
  * stores overrun the end of a row by up to BUFFER_SLACK bytes, which they may do because the rows
  * are written in ascending order and each row overwrites what the previous one left. The rows after
  * the last one of a part, however, belong to another thread, which may have written them
- * already. */
-static size_t count_tail_rows(const struct slot *slot, size_t row_count) {
+ * already. If rows may be left out, the places of rows are known only after all parts are read, and
+ * all rows are copied; only exact ones, which are long, are read into the whole and moved there if
+ * one was left out indeed. */
+static size_t count_tail_rows(const struct columns_merge *merge, const struct slot *slot,
+                              size_t row_count) {
     if (slot->is_exact) return 0;
+    if (merge->leaves_out) return row_count;
     size_t row_size = (size_t)slot->count * recmap_element_size(slot->element);
     size_t tail = (BUFFER_SLACK + row_size - 1) / row_size;
     return tail < row_count ? tail : row_count;
@@ -72,7 +76,7 @@ static size_t aim_sinks(const struct columns_merge *merge, struct batch_memory *
         const struct slot *slot = batch_memory_slot(part->parser, i);
         if (!is_fixed(slot)) continue;
         size_t size = (size_t)slot->count * recmap_element_size(slot->element);
-        size_t tail = part->row_count - count_tail_rows(slot, part->row_count);
+        size_t tail = part->row_count - count_tail_rows(merge, slot, part->row_count);
         part->sinks[i].values = part->private_values[i];
         if (row >= tail) continue;
         uint8_t *shared = merge->whole->batch->sinks[i].values.data + first_row * size;
@@ -114,11 +118,26 @@ recmap_status columns_merge_read(const struct columns_merge *merge, size_t part,
     recmap_columns *columns = merge->parts[part];
     recmap_status status =
         begin_and_read(merge, columns, first_row, records, record_count, mode, error);
-    if (status != RECMAP_OK) columns_clear(columns);
+    if (status == RECMAP_OK) columns->batch->row_count -= columns->left_out_count;
+    else columns_clear(columns);
     return status;
 }
 
 /* ---- Sinks. */
+
+/* Moves the rows that were read into the whole up to where they belong, after others were left out.
+ */
+static void close_gaps(const struct columns_merge *merge, size_t index) {
+    const struct slot *slot = batch_memory_slot(merge->whole->batch->parser, index);
+    const size_t row_size = (size_t)slot->count * recmap_element_size(slot->element);
+    uint8_t *rows = merge->whole->batch->sinks[index].values.data, *end = rows;
+    for (size_t i = 0; i < merge->part_count; i++) {
+        const size_t count = merge->parts[i]->batch->row_count;
+        if (rows != end) memmove(end, rows, count * row_size);
+        end += count * row_size;
+        rows += (count + merge->parts[i]->left_out_count) * row_size;
+    }
+}
 
 static bool reserve_sink(uint64_t *copied_size, const struct columns_merge *merge, size_t index) {
     struct sink *whole = &merge->whole->batch->sinks[index];
@@ -126,7 +145,10 @@ static bool reserve_sink(uint64_t *copied_size, const struct columns_merge *merg
     size_t size = recmap_element_size(slot->element);
     whole->value_count = sum_before(merge, merge->part_count, index, count_values);
     whole->step_count = sum_before(merge, merge->part_count, index, count_steps);
-    if (is_fixed(slot)) return true;
+    if (is_fixed(slot)) {
+        if (merge->leaves_out && slot->is_exact) close_gaps(merge, index);
+        return true;
+    }
     if (whole->value_count > SIZE_MAX / size || whole->step_count >= SIZE_MAX / sizeof(int64_t))
         return false;
     if (!buffer_reserve(&whole->values, 0, (size_t)whole->value_count * size)) return false;
@@ -163,7 +185,7 @@ static bool copy_sink(const struct columns_merge *merge, size_t part_index, size
     if (is_fixed(slot)) {
         size_t row_size = (size_t)slot->count * size;
         /* The rows before the tail were read into the whole: see aim_sinks. */
-        size_t tail = count_tail_rows(slot, part->row_count), row = part->row_count - tail;
+        size_t tail = count_tail_rows(merge, slot, part->row_count), row = part->row_count - tail;
         return interrupt_copy(interrupt, whole->values.data + (first_row + row) * row_size,
                               sink->values.data + row * row_size, tail * row_size);
     }
@@ -262,6 +284,8 @@ bool columns_merge_start(const struct columns_merge *merge, const recmap_parser 
 bool columns_merge_reserve(uint64_t *size, const struct columns_merge *merge) {
     struct batch_memory *whole = merge->whole->batch;
     *size = 0;
+    for (size_t i = 0; i < merge->part_count; i++)
+        whole->row_count -= merge->parts[i]->left_out_count;
     for (size_t i = 0; i < whole->sink_count; i++) {
         if (!reserve_sink(size, merge, i)) return false;
         merge_nulls(merge, i);

@@ -18,6 +18,7 @@ struct columns_merge {
     recmap_columns *whole;
     recmap_columns **parts;
     size_t part_count;
+    bool leaves_out; /* repairs may leave rows out of the parts, so that later rows move up */
 };
 
 /* Starts the whole with room for `row_count` rows. Returns false without memory. */

@@ -1,0 +1,104 @@
+#include "dataset/batch/parse_parts.h"
+
+#include "base/core/bytes.h"
+#include "base/core/error.h"
+#include "dataset/batch/batch.h"
+#include "dataset/batch/parse.h"
+
+/* Decoding this many pictures takes about 10 to 50 ms: a thread seldom waits long for the last part
+ * of a batch, and what a part costs besides does not count. */
+enum { PART_ROWS = 16 };
+
+static bool has_places(const recmap_parser *parser) {
+    for (size_t i = 0; i < parser->image_count; i++)
+        if (!parser->outputs[parser->images[i].pixels].count) return false;
+    return parser->image_count > 0;
+}
+
+size_t parse_parts_count(const recmap_parser *parser, size_t record_count) {
+    if (record_count <= PART_ROWS || !has_places(parser)) return 1;
+    return (record_count - 1) / PART_ROWS + 1;
+}
+
+size_t parse_parts_first(const struct parse_parts *parts, size_t part) {
+    return (size_t)min_u64((uint64_t)part * PART_ROWS, parts->batch->count);
+}
+
+recmap_batch *parse_parts_memory(const struct parse_parts *parts, size_t part) {
+    return parts->batch->parts[part];
+}
+
+recmap_status parse_parts_start(struct parse_parts *parts, recmap_batch *batch,
+                                recmap_dataset *dataset, const recmap_parser *parser,
+                                bool leaves_out, recmap_error *error) {
+    RETURN_IF_FAILED(columns_check_draws(parser, batch->draws.is_set, error));
+    size_t count = parse_parts_count(parser, batch->count);
+    *parts = (struct parse_parts){.batch = batch, .dataset = dataset, .parser = parser};
+    if (!batch->columns) RETURN_IF_FAILED(recmap_columns_create(&batch->columns, error));
+    if (!batch_reserve_parts(batch, count) || !batch_reserve_part_columns(batch, count))
+        return fail_memory(error);
+    parts->columns = (struct columns_merge){batch->columns, batch->part_columns, count, leaves_out};
+    columns_set_allocator(batch->columns, batch->allocator);
+    bool is_started = columns_merge_start(&parts->columns, parser, batch->count);
+    columns_set_allocator(batch->columns, NULL);
+    if (is_started) return RECMAP_OK;
+    parse_parts_cancel(parts);
+    return fail_memory(error);
+}
+
+/* Sets what the columns of a part need, or with NULL for `how` resets that. */
+static void set_up(recmap_columns *columns, const struct parse_part *how,
+                   const struct columns_draws *draws, struct interrupt *interrupt) {
+    static const struct parse_part nothing;
+    if (!how) how = &nothing;
+    columns_set_interrupt(columns, interrupt);
+    columns_set_draws(columns, draws);
+    columns_set_image_counts(columns, how->image_counts);
+    columns_set_repair(columns, how->repair);
+    columns_set_lost(columns, how->lost, how->lost_count);
+}
+
+recmap_status parse_parts_read(const struct parse_parts *parts, size_t part,
+                               const struct parse_part *how, recmap_error *error) {
+    const recmap_batch *batch = parts->batch;
+    recmap_batch *own = batch->parts[part];
+    size_t first = parse_parts_first(parts, part);
+    struct columns_draws draws = batch->draws;
+    if (draws.positions) draws.positions += first;
+    if (draws.numbers) draws.numbers += first;
+    recmap_batch_set_interrupt(own, batch->interrupt.function, batch->interrupt.context);
+    set_up(own->columns, how, &draws, &own->interrupt);
+    columns_swap_scratch(own->columns, how->scratch);
+    recmap_status status = columns_merge_read(&parts->columns, part, first, batch->records + first,
+                                              parse_parts_first(parts, part + 1) - first,
+                                              RECMAP_PARSE_RAISE, error);
+    columns_swap_scratch(own->columns, how->scratch);
+    set_up(own->columns, NULL, NULL, NULL);
+    recmap_batch_set_interrupt(own, NULL, NULL);
+    if (status == RECMAP_CORRUPT || status == RECMAP_FEATURE)
+        dataset_place_error(parts->dataset, error);
+    return status;
+}
+
+static bool merge(const struct parse_parts *parts, struct interrupt *interrupt) {
+    uint64_t size;
+    if (!columns_merge_reserve(&size, &parts->columns)) return false;
+    for (size_t i = 0; i < parts->columns.part_count; i++)
+        if (!columns_merge_copy(&parts->columns, i, interrupt)) return false;
+    return columns_merge_finish(&size, &parts->columns, interrupt) &&
+           columns_merge_share(&parts->columns, 0, 1, interrupt);
+}
+
+recmap_status parse_parts_finish(const struct parse_parts *parts, recmap_error *error) {
+    struct interrupt *interrupt = &parts->batch->interrupt;
+    interrupt->is_stopped = false; /* by an earlier call */
+    bool is_merged = merge(parts, interrupt);
+    columns_merge_end(&parts->columns, !is_merged);
+    parts->batch->is_parsed = is_merged;
+    if (is_merged) return RECMAP_OK;
+    return interrupt->is_stopped ? interrupt_fail(error) : fail_memory(error);
+}
+
+void parse_parts_cancel(const struct parse_parts *parts) {
+    columns_merge_end(&parts->columns, true);
+}
