@@ -25,7 +25,7 @@ struct job_parts {
     size_t count;
     /* Guarded by the loader's lock. */
     struct job_parts *next;
-    size_t taken_count; /* or given up */
+    size_t taken_count; /* or that are left because another one failed */
     size_t running_count;
     size_t failed; /* the first part that failed, or SIZE_MAX; job.status and error are its own */
 };

@@ -1,10 +1,10 @@
 /* Leaving out and replacing the bad items of a step: records, or rows of a row order. An item is
  * bad if it is damaged or cannot be parsed.
  *
- * repair_next decides about each bad item, whatever it is. Records are decided about while they are
- * parsed, by the parser itself (row_repair.h), so that no other record of the step is read or
- * parsed again, in particular no picture decoded; records that are not parsed, after they are
- * gathered. Rows of a row order are an exception, see rows_repair. */
+ * repair_next decides about each bad item. Records are decided about while they are parsed, by the
+ * parser itself (row_repair.h), so that no other record of the step is read or parsed again, in
+ * particular no picture decoded; records that are not parsed, after they are gathered. Rows of a
+ * row order are an exception, see rows_filler.c. */
 #ifndef RECMAP_LOADER_FEED_REPAIR_H
 #define RECMAP_LOADER_FEED_REPAIR_H
 

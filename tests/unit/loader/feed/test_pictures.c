@@ -316,7 +316,8 @@ static void count_release(void *memory, size_t size, void *context) {
     free(memory);
 }
 
-/* With memory of the caller, which may run out: then the batch is an error, and can be had again.
+/* With memory of the caller, which may run out: then the batch is an error, and the next call tries
+ * again.
  */
 static void test_memory_of_the_caller(void **unused) {
     (void)unused;
