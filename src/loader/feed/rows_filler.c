@@ -8,7 +8,7 @@
 
 recmap_status rows_fill(recmap_batch *batch, struct filler *filler, const recmap_deal *deal,
                         const uint64_t *positions, size_t count, recmap_error *error) {
-    const recmap_draws draws = {filler->draw_seed, deal->epoch, NULL};
+    const recmap_draws draws = {.seed = filler->draw_seed, .epoch = deal->epoch};
     recmap_batch_set_draws(batch, &draws);
     return recmap_dataset_rows(batch, filler->dataset, deal->order, filler->parser, deal->epoch,
                                positions, count, error);
