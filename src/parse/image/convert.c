@@ -67,8 +67,7 @@ static inline uint32_t luma_of(struct pixel p) {
                       16);
 }
 
-/* Returns true if the samples are the pixels already, or need only be copied. */
-static bool is_same(recmap_image_mode mode, enum sample_layout layout) {
+bool convert_is_copy(recmap_image_mode mode, enum sample_layout layout) {
     return (mode == RECMAP_IMAGE_RGB && layout == SAMPLES_RGB) ||
            (mode == RECMAP_IMAGE_GRAY && layout == SAMPLES_GRAY) ||
            (mode == RECMAP_IMAGE_RGBA && layout == SAMPLES_RGBA);
@@ -78,7 +77,7 @@ void convert_samples(void *out, recmap_image_mode mode, bool out_is_wide, const 
                      enum sample_layout layout, bool from_is_wide, size_t count) {
     const unsigned channels = recmap_image_channels(mode);
     const bool has_luma = layout == SAMPLES_GRAY || layout == SAMPLES_GRAY_ALPHA;
-    if (out_is_wide == from_is_wide && is_same(mode, layout)) {
+    if (out_is_wide == from_is_wide && convert_is_copy(mode, layout)) {
         memcpy(out, from, (count * channels) << out_is_wide);
         return;
     }

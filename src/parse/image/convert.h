@@ -8,6 +8,9 @@
 void convert_samples(void *out, recmap_image_mode mode, bool out_is_wide, const void *from,
                      enum sample_layout layout, bool from_is_wide, size_t count);
 
+/* Returns true if the samples of a pixel are its channels already. */
+bool convert_is_copy(recmap_image_mode mode, enum sample_layout layout);
+
 /* The samples of a pixel in a layout: 1 to 4. */
 unsigned layout_channels(enum sample_layout layout);
 

@@ -119,10 +119,14 @@ static bool make_nearest(struct filter *filter, const struct side *side) {
 /* Finds the source's pixels that are needed, and lets `first` count from their begin. First pixels
  * and ends never descend. */
 static void set_bounds(struct filter *filter) {
+    filter->taps_most = 1;
     if (!filter->count) return;
     filter->begin = filter->first[0];
     filter->end = filter->first[filter->count - 1] + filter->taps[filter->count - 1];
-    for (uint32_t i = 0; i < filter->count; i++) filter->first[i] -= filter->begin;
+    for (uint32_t i = 0; i < filter->count; i++) {
+        filter->first[i] -= filter->begin;
+        if (filter->taps[i] > filter->taps_most) filter->taps_most = filter->taps[i];
+    }
 }
 
 static bool make_smooth(struct filter *filter, const struct side *side,
@@ -147,4 +151,24 @@ bool filter_make(struct filter *filter, const struct side *side, recmap_interpol
     if (!(is_exact ? make_nearest(filter, side) : make_smooth(filter, side, &kernel))) return false;
     set_bounds(filter);
     return true;
+}
+
+static void swap(uint32_t *list, uint32_t i, uint32_t j) {
+    const uint32_t value = list[i];
+    list[i] = list[j];
+    list[j] = value;
+}
+
+void filter_mirror(struct filter *filter) {
+    for (uint32_t i = 0, j = filter->count - 1; i < filter->count / 2; i++, j--) {
+        int16_t *a = filter->weights + (size_t)i * filter->taps_max;
+        int16_t *b = filter->weights + (size_t)j * filter->taps_max;
+        swap(filter->first, i, j);
+        swap(filter->taps, i, j);
+        for (uint32_t t = 0; t < filter->taps_max; t++) {
+            const int16_t weight = a[t];
+            a[t] = b[t];
+            b[t] = weight;
+        }
+    }
 }

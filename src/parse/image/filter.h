@@ -16,8 +16,9 @@ enum {
 struct filter {
     uint32_t begin; /* the source's pixels [begin, end) are needed */
     uint32_t end;
-    uint32_t count;    /* of the result's pixels */
-    uint32_t taps_max; /* weights of a pixel, a multiple of FILTER_TAPS_ALIGN */
+    uint32_t count;     /* of the result's pixels */
+    uint32_t taps_max;  /* weights of a pixel with padding, a multiple of FILTER_TAPS_ALIGN */
+    uint32_t taps_most; /* without padding, of the pixel with the most; at least 1 */
     uint32_t *first;
     uint32_t *taps;   /* weights of each pixel that are not padding */
     int16_t *weights; /* taps_max for each pixel */
@@ -31,5 +32,8 @@ void filter_deinit(struct filter *filter);
  * pixel. Returns false if memory runs out. */
 bool filter_make(struct filter *filter, const struct side *side, recmap_interpolation interpolation,
                  bool antialias);
+
+/* Reverses the order of the result's pixels. */
+void filter_mirror(struct filter *filter);
 
 #endif

@@ -120,6 +120,15 @@ static int64_t place_axis(int64_t *start, const struct axis *axis,
     return goes_back ? -step : step;
 }
 
+/* Makes the pixels of a mirrored row in the order of the result, so that they are not written one
+ * by one. */
+static void mirror_while_scaling(struct image_rows *rows) {
+    if (rows->across != -(int64_t)rows->pixel_size || rows->resize.is_copy) return;
+    filter_mirror(&rows->resize.x);
+    rows->pixels += rows->across * ((int64_t)rows->resize.x.count - 1);
+    rows->across = (int64_t)rows->pixel_size;
+}
+
 /* Prepares the rows of a rectangle and says which region of the stored picture they need. */
 static bool start_rows(struct image_rows *rows, struct region *region, uint8_t *pixels,
                        const struct image_plan *plan, const struct rectangle *rectangle,
@@ -148,6 +157,7 @@ static bool start_rows(struct image_rows *rows, struct region *region, uint8_t *
     rows->wanted_width = region->width;
     rows->first_row = rows->next_row = region->y;
     rows->end_row = region->y + region->height;
+    mirror_while_scaling(rows);
     return true;
 }
 

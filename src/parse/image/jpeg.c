@@ -166,14 +166,15 @@ static uint32_t crop_columns(struct jpeg_reader *reader) {
 static void read_rows(struct jpeg_reader *reader) {
     struct jpeg_decompress_struct *jpeg = &reader->jpeg;
     JDIMENSION width = jpeg->output_width * (JDIMENSION)jpeg->output_components;
-    JSAMPARRAY buffer = jpeg->mem->alloc_sarray((j_common_ptr)jpeg, JPOOL_IMAGE, width,
-                                                (JDIMENSION)jpeg->rec_outbuf_height);
+    JSAMPARRAY buffer = jpeg->mem->alloc_sarray((j_common_ptr)jpeg, JPOOL_IMAGE, width, 1);
     if (reader->encoded->header->is_plain_sampled && reader->region->y)
         jpeg_skip_scanlines(jpeg, reader->region->y);
     while (image_rows_left(reader->rows)) {
         uint32_t y = jpeg->output_scanline;
-        JDIMENSION count = jpeg_read_scanlines(jpeg, buffer, (JDIMENSION)jpeg->rec_outbuf_height);
-        for (JDIMENSION i = 0; i < count; i++) image_rows_put(reader->rows, y + i, buffer[i]);
+        JSAMPROW row = image_rows_place(reader->rows, y, jpeg->output_width);
+        if (!row) row = buffer[0];
+        jpeg_read_scanlines(jpeg, &row, 1);
+        image_rows_put(reader->rows, y, row);
     }
 }
 

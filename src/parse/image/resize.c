@@ -23,13 +23,6 @@ void resize_deinit(struct resize *resize) {
     *resize = (struct resize){0};
 }
 
-static uint32_t most_taps(const struct filter *filter) {
-    uint32_t most = 1;
-    for (uint32_t i = 0; i < filter->count; i++)
-        if (filter->taps[i] > most) most = filter->taps[i];
-    return most;
-}
-
 static size_t with_slack(size_t bytes) {
     return (bytes + RESIZE_SLACK + 63) / 64 * 64;
 }
@@ -39,11 +32,12 @@ static size_t with_slack(size_t bytes) {
  * rows and multiply what they find by 0. */
 static bool reserve(struct resize *resize) {
     size_t sample = resize->is_wide ? 2 : 1;
+    /* A path reads as many samples for each pixel as for the one with the most weights. */
     size_t line =
-        with_slack((resize->row_size + FILTER_TAPS_ALIGN * resize->channels) * 2 * sample);
+        with_slack((resize->row_size + (size_t)resize->x.taps_max * resize->channels) * 2 * sample);
     size_t result = with_slack((size_t)resize->x.count * resize->channels * sample);
     size_t taps = with_slack(resize->ring_rows * sizeof *resize->taps);
-    resize->row_bytes = with_slack(resize->row_size * sample);
+    resize->row_bytes = with_slack(RESIZE_LEAD + resize->row_size * sample);
     size_t ring = resize->row_bytes * resize->ring_rows, size = ring + line + result + taps;
     if (size > resize->memory_size) {
         free(resize->memory);
@@ -70,12 +64,12 @@ bool resize_start(struct resize *resize, const struct side *x, const struct side
     if (!filter_make(&resize->x, x, interpolation, antialias)) return false;
     if (!filter_make(&resize->y, y, interpolation, antialias)) return false;
     resize->row_size = (size_t)(resize->x.end - resize->x.begin) * channels;
-    resize->ring_rows = most_taps(&resize->y);
+    resize->ring_rows = resize->y.taps_most;
     return reserve(resize);
 }
 
 void *resize_source_row(struct resize *resize, uint32_t y) {
-    return resize->ring + resize->row_bytes * (y % resize->ring_rows);
+    return resize->ring + resize->row_bytes * (y % resize->ring_rows) + RESIZE_LEAD;
 }
 
 /* 16-bit samples are rare, so they have one path: sums of 30 bits, then of 36. */

@@ -8,7 +8,8 @@
 
 enum {
     RESIZE_FRACTION_BITS = 6, /* kept between the two filters */
-    RESIZE_SLACK = 64,        /* bytes that paths may touch past the end of a row */
+    RESIZE_SLACK = 64,        /* bytes that may be touched past the end of a row */
+    RESIZE_LEAD = 64,         /* and before its begin */
 };
 
 /* Rows of 8-bit samples. `rows` has `taps` pointers; `size` samples are filtered into `line`. */
@@ -47,7 +48,7 @@ struct resize {
     bool is_wide;       /* 16-bit samples */
     bool is_copy;       /* nothing is scaled */
     size_t row_size;    /* samples of a source row */
-    size_t row_bytes;   /* with slack */
+    size_t row_bytes;   /* with lead and slack */
     uint32_t ring_rows; /* source rows that are kept */
     uint32_t next;      /* the first row of the result that is not made */
     uint8_t *ring;

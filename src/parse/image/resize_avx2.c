@@ -37,43 +37,80 @@ TARGET static void filter_down(int16_t *line, const uint8_t *const *rows, const 
     }
 }
 
-/* Four taps at a time, two in each half of a register. The shuffle brings the same channel of two
- * neighbours together: r0 r1 g0 g1 b0 b1. Taps past the end have the weight 0. */
-TARGET static inline __attribute__((always_inline)) void
-filter_across(uint8_t *row, const int16_t *line, const struct filter *filter, unsigned channels) {
+/* Samples of two pixels of the result, in the halves of a register. */
+TARGET static inline __m256i load_samples(const int16_t *low, const int16_t *high) {
+    __m128i first = _mm_loadu_si128((const __m128i *)(const void *)low);
+    __m128i second = _mm_loadu_si128((const __m128i *)(const void *)high);
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1);
+}
+
+/* Two weights of each, repeated within the halves. */
+TARGET static inline __m256i load_weights(const int16_t *low, const int16_t *high) {
+    int32_t first, second;
+    memcpy(&first, low, sizeof first);
+    memcpy(&second, high, sizeof second);
+    return _mm256_blend_epi32(_mm256_set1_epi32(first), _mm256_set1_epi32(second), 0xf0);
+}
+
+/* Rounds sums, and stores a pixel from each half; the byte after a pixel of three is lost. */
+TARGET static inline void store_pixels(uint8_t *low, uint8_t *high, __m256i sums) {
     enum { SHIFT = FILTER_BITS + RESIZE_FRACTION_BITS };
-    const __m256i together3 = _mm256_broadcastsi128_si256(
-        _mm_setr_epi8(0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11, -1, -1, -1, -1));
-    const __m256i together4 = _mm256_broadcastsi128_si256(
-        _mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
-    const __m256i together = channels == 3 ? together3 : together4;
-    const __m256i spread = _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1);
-    const __m128i half = _mm_set1_epi32(1 << (SHIFT - 1));
-    for (uint32_t x = 0; x < filter->count; x++) {
-        const int16_t *source = line + (size_t)filter->first[x] * channels;
-        const int16_t *weights = filter->weights + (size_t)x * filter->taps_max;
-        __m256i sum = _mm256_setzero_si256();
-        for (uint32_t t = 0; t < filter->taps[x]; t += 4) {
-            const int16_t *from = source + (size_t)t * channels;
-            __m128i first = _mm_loadu_si128((const __m128i *)(const void *)from);
-            __m128i second = _mm_loadu_si128((const __m128i *)(const void *)(from + 2 * channels));
-            __m256i samples = _mm256_shuffle_epi8(_mm256_set_m128i(second, first), together);
-            __m128i four = _mm_loadl_epi64((const __m128i *)(const void *)(weights + t));
-            __m256i pairs = _mm256_permutevar8x32_epi32(_mm256_castsi128_si256(four), spread);
-            sum = _mm256_add_epi32(sum, _mm256_madd_epi16(samples, pairs));
+    sums = _mm256_srai_epi32(_mm256_add_epi32(sums, _mm256_set1_epi32(1 << (SHIFT - 1))), SHIFT);
+    sums = _mm256_packs_epi32(sums, sums);
+    sums = _mm256_packus_epi16(sums, sums);
+    int32_t first = _mm_cvtsi128_si32(_mm256_castsi256_si128(sums));
+    int32_t second = _mm_cvtsi128_si32(_mm256_extracti128_si256(sums, 1));
+    memcpy(low, &first, sizeof first);
+    memcpy(high, &second, sizeof second);
+}
+
+/* The shuffle brings the same channel of two neighbours together: r0 r1 g0 g1 b0 b1. */
+TARGET static inline __m256i shuffle_of(unsigned channels) {
+    const __m128i together3 = _mm_setr_epi8(0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11, -1, -1, -1, -1);
+    const __m128i together4 = _mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
+    return _mm256_broadcastsi128_si256(channels == 3 ? together3 : together4);
+}
+
+/* Two pixels at a time, and two taps of each. All pixels get as many taps as the one with the most,
+ * so that the number of steps is known; those past a pixel's own have the weight 0. */
+TARGET static inline __attribute__((always_inline)) void
+filter_across(uint8_t *row, const int16_t *line, const struct filter *filter, unsigned channels,
+              uint32_t taps) {
+    const __m256i together = shuffle_of(channels);
+    const uint32_t count = filter->count;
+    const int16_t *low_weights = filter->weights;
+    for (uint32_t x = 0; x < count; x += 2, low_weights += 2 * (size_t)filter->taps_max) {
+        const bool is_pair = x + 1 < count;
+        const int16_t *low = line + (size_t)filter->first[x] * channels;
+        const int16_t *high = line + (size_t)filter->first[x + is_pair] * channels;
+        const int16_t *high_weights = is_pair ? low_weights + filter->taps_max : low_weights;
+        __m256i sums = _mm256_setzero_si256();
+        for (uint32_t t = 0; t < taps; t += 2) {
+            __m256i samples = load_samples(low + t * channels, high + t * channels);
+            __m256i weights = load_weights(low_weights + t, high_weights + t);
+            samples = _mm256_shuffle_epi8(samples, together);
+            sums = _mm256_add_epi32(sums, _mm256_madd_epi16(samples, weights));
         }
-        __m128i all = _mm_add_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
-        all = _mm_srai_epi32(_mm_add_epi32(all, half), SHIFT);
-        all = _mm_packs_epi32(all, all);
-        uint32_t pixel = (uint32_t)_mm_cvtsi128_si32(_mm_packus_epi16(all, all));
-        memcpy(row + (size_t)x * channels, &pixel, 4);
+        uint8_t *pixel = row + (size_t)x * channels;
+        store_pixels(pixel, pixel + is_pair * channels, sums);
+    }
+}
+
+/* Few taps are usual: with a constant number of them the inner loop goes. */
+TARGET static inline __attribute__((always_inline)) void
+filter_channels(uint8_t *row, const int16_t *line, const struct filter *filter, unsigned channels) {
+    switch ((filter->taps_most + 1) / 2) {
+    case 1: filter_across(row, line, filter, channels, 2); return;
+    case 2: filter_across(row, line, filter, channels, 4); return;
+    case 3: filter_across(row, line, filter, channels, 6); return;
+    default: filter_across(row, line, filter, channels, filter->taps_most); return;
     }
 }
 
 TARGET static void across(uint8_t *row, const int16_t *line, const struct filter *filter,
                           unsigned channels) {
-    if (channels == 3) filter_across(row, line, filter, 3);
-    else if (channels == 4) filter_across(row, line, filter, 4);
+    if (channels == 3) filter_channels(row, line, filter, 3);
+    else if (channels == 4) filter_channels(row, line, filter, 4);
     else resize_portable.across(row, line, filter, channels);
 }
 

@@ -57,15 +57,31 @@ static void write_row(void *context, uint32_t y, const void *row) {
     else look_up(rows, out, row, rows->pixel_size / rows->resize.channels);
 }
 
+/* Bytes of a row before the wanted pixels. */
+static size_t skipped_size(const struct image_rows *rows) {
+    const size_t sample = rows->has_wide_samples ? 2 : 1;
+    return (size_t)(rows->wanted_column - rows->first_column) * layout_channels(rows->layout) *
+           sample;
+}
+
+void *image_rows_place(struct image_rows *rows, uint32_t y, uint32_t width) {
+    const bool is_copy = !rows->has_wide_samples && !rows->is_wide &&
+                         convert_is_copy(rows->mode, rows->layout);
+    if (y != rows->next_row || y >= rows->end_row || !is_copy) return NULL;
+    const size_t before = skipped_size(rows);
+    const size_t all = (size_t)width * rows->resize.channels;
+    if (before > RESIZE_LEAD || all - before - rows->resize.row_size > RESIZE_SLACK) return NULL;
+    return (uint8_t *)resize_source_row(&rows->resize, y - rows->first_row) - before;
+}
+
 void image_rows_put(struct image_rows *rows, uint32_t y, const void *samples) {
     if (y != rows->next_row || y >= rows->end_row) return;
-    const size_t sample = rows->has_wide_samples ? 2 : 1;
-    const size_t skipped = (size_t)(rows->wanted_column - rows->first_column) *
-                           layout_channels(rows->layout) * sample;
-    uint32_t row = y - rows->first_row;
-    convert_samples(resize_source_row(&rows->resize, row), rows->mode, rows->is_wide,
-                    (const uint8_t *)samples + skipped, rows->layout, rows->has_wide_samples,
-                    rows->wanted_width);
+    const uint8_t *wanted = (const uint8_t *)samples + skipped_size(rows);
+    const uint32_t row = y - rows->first_row;
+    uint8_t *place = resize_source_row(&rows->resize, row);
+    if (wanted != place)
+        convert_samples(place, rows->mode, rows->is_wide, wanted, rows->layout,
+                        rows->has_wide_samples, rows->wanted_width);
     rows->next_row++;
     resize_advance(&rows->resize, row, write_row, rows);
 }

@@ -49,6 +49,11 @@ struct region {
 bool image_rows_begin(struct image_rows *rows, enum sample_layout layout, bool has_wide_samples,
                       uint32_t first_column);
 
+/* The place where a decoder can write the `width` pixels of stored row `y`, so that image_rows_put
+ * need not copy them; other memory does as well. NULL if the row is not wanted, its samples are to
+ * be converted, or it has more pixels around the wanted ones than there is room for. */
+void *image_rows_place(struct image_rows *rows, uint32_t y, uint32_t width);
+
 /* Takes stored row `y`. Rows come in order; rows that are not wanted are ignored. */
 void image_rows_put(struct image_rows *rows, uint32_t y, const void *samples);
 
