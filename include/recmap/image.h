@@ -74,7 +74,8 @@ struct recmap_image {
     int no_antialias;    /* not 0: the filter does not widen when a picture is made smaller */
     int ignores_exif;    /* not 0: the orientation in the EXIF data is not applied */
     const char *draw;    /* the name of the random draws; NULL is "" */
-    uint64_t max_pixels; /* larger pictures are refused; 0: RECMAP_IMAGE_MAX_PIXELS */
+    uint64_t max_pixels; /* larger pictures are refused, and any of more than 2^40 pixels; 0:
+                            RECMAP_IMAGE_MAX_PIXELS */
     const double *mean;  /* floating-point elements: subtracted from each channel, on the scale 0
                             to 1; NULL: 0 */
     const double *std;   /* floating-point elements: divides each channel; NULL: 1 */

@@ -105,7 +105,8 @@ static bool reserve(struct filter *filter, uint32_t count, uint32_t taps_max) {
     return true;
 }
 
-/* The source pixel that holds the centre: Pillow's "nearest", torchvision's "nearest-exact". */
+/* The source pixel that holds the centre, as in torchvision's "nearest-exact". Pillow adds up steps
+ * in floating point, and may take another one where a centre lies between two pixels. */
 static bool make_nearest(struct filter *filter, const struct side *side) {
     if (!reserve(filter, side->count, FILTER_TAPS_ALIGN)) return false;
     for (uint32_t i = 0; i < side->count; i++) {

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/core/bytes.h"
 #include "base/core/error.h"
 #include "base/core/short_float.h"
 #include "parse/image/custom.h"
@@ -9,6 +10,9 @@
 #include "parse/image/image.h"
 
 enum { SIDE_MAX = 65535, LEVELS = 256 };
+
+/* The largest limit: products of it do not overflow. */
+#define PIXELS_MAX (UINT64_C(1) << 40)
 
 unsigned recmap_image_channels(recmap_image_mode mode) {
     switch (mode) {
@@ -146,6 +150,7 @@ recmap_status image_plan_init(struct image_plan *plan, const recmap_image *image
     recmap_image *own = &plan->image;
     if (!own->element) own->element = RECMAP_ELEMENT_UINT8;
     if (!own->max_pixels) own->max_pixels = RECMAP_IMAGE_MAX_PIXELS;
+    own->max_pixels = min_u64(own->max_pixels, PIXELS_MAX);
     RETURN_IF_FAILED(check(own, error));
     if (!image->decoder_count) RETURN_IF_FAILED(decoders_check(error));
     own->mean = own->std = NULL;

@@ -33,6 +33,7 @@ struct jpeg_reader {
     struct jpeg_decompress_struct jpeg;
     struct jpeg_error_mgr errors;
     struct jpeg_source_mgr source;
+    struct jpeg_progress_mgr progress;
     jmp_buf on_error;
     struct image_rows *rows;
     const struct encoded *encoded;
@@ -104,6 +105,15 @@ static void skip_source(j_decompress_ptr jpeg, long size) {
     jpeg->src->bytes_in_buffer -= (size_t)size;
 }
 
+/* Called while scans are read. libjpeg may find scans where our reading of the header finds none: a
+ * segment with a marker that does not exist is skipped by one, and searched by the other. */
+static void count_scans(j_common_ptr common) {
+    struct jpeg_reader *reader = reader_of(common);
+    if (reader->jpeg.input_scan_number <= (int)reader->encoded->header->scan_count) return;
+    snprintf(reader->message, sizeof reader->message, "it has more scans than its markers show");
+    leave(reader, RECMAP_FEATURE);
+}
+
 static void set_callbacks(struct jpeg_reader *reader) {
     reader->jpeg.err = jpeg_std_error(&reader->errors);
     reader->errors.error_exit = take_error;
@@ -119,6 +129,7 @@ static void set_callbacks(struct jpeg_reader *reader) {
         .resync_to_restart = jpeg_resync_to_restart,
         .term_source = init_source,
     };
+    reader->progress.progress_monitor = count_scans;
 }
 
 /* Chooses the colours that libjpeg converts to; the rest is converted later. */
@@ -194,6 +205,7 @@ static void read_picture(struct jpeg_reader *reader) {
     jpeg->mem->max_memory_to_use =
         (long)min_u64(reader->encoded->max_pixels * BYTES_PER_PIXEL + MEMORY_BASE, LONG_MAX);
     jpeg->src = &reader->source;
+    jpeg->progress = &reader->progress;
     jpeg_read_header(jpeg, TRUE);
     check_size(reader);
     set_options(jpeg);

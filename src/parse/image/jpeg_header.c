@@ -57,10 +57,19 @@ static bool read_frame(struct image_header *header, const uint8_t *data, size_t 
     return true;
 }
 
-static void read_application(struct image_header *header, unsigned marker, const uint8_t *data,
-                             size_t size) {
-    if (marker == MARKER_APP1 && size > 6 && !memcmp(data, "Exif\0\0", 6))
+struct jpeg_walk {
+    bool has_frame;
+    bool is_progressive;
+    bool has_exif;
+};
+
+/* The first segment of EXIF counts: others continue it, or are copies of a part of it. */
+static void read_application(struct image_header *header, struct jpeg_walk *walk, unsigned marker,
+                             const uint8_t *data, size_t size) {
+    if (marker == MARKER_APP1 && !walk->has_exif && size > 6 && !memcmp(data, "Exif\0\0", 6)) {
         header->orientation = exif_orientation(data + 6, size - 6);
+        walk->has_exif = true;
+    }
     if (marker == MARKER_APP14 && size >= 12 && !memcmp(data, "Adobe", 5))
         header->has_adobe_marker = true;
 }
@@ -78,11 +87,6 @@ static size_t next_marker(const uint8_t *data, size_t at, size_t size) {
     return size;
 }
 
-struct jpeg_walk {
-    bool has_frame;
-    bool is_progressive;
-};
-
 /* Takes one segment. Returns false if it is damaged. */
 static bool take_segment(struct image_header *header, struct jpeg_walk *walk, unsigned marker,
                          const uint8_t *data, size_t size) {
@@ -99,7 +103,7 @@ static bool take_segment(struct image_header *header, struct jpeg_walk *walk, un
             header->is_multi_scan = walk->is_progressive || data[0] < header->channels;
         return true;
     }
-    read_application(header, marker, data, size);
+    read_application(header, walk, marker, data, size);
     return true;
 }
 

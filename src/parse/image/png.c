@@ -56,10 +56,11 @@ static void release(png_structp png, png_voidp memory) {
     free(memory);
 }
 
+/* Damaged transparency is an error. libpng leaves it out, and only warns. */
 static void note_warning(png_structp png, png_const_charp message) {
     struct png_reader *reader = png_get_error_ptr(png);
+    if (!strcmp(message, "tRNS: CRC error")) take_error(png, message);
     reader->rows->has_warnings = true;
-    (void)message;
 }
 
 static void read_bytes(png_structp png, png_bytep out, size_t size) {
