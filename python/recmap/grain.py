@@ -543,9 +543,9 @@ class Batches(grain.MapDataset):
         positions = np.arange(first, end, dtype=np.uint64)
         if self._parser is None:
             raise ValueError("the order gives rows: features are missing, with a recmap.Sliced")
-        batch = cast(
-            RecordBatch, self._dataset._rows(self._parser, self._order_over, epoch, positions)
-        )
+        seed = self._draws.seed
+        rows = self._dataset._rows(self._parser, self._order_over, epoch, positions, seed)
+        batch = cast(RecordBatch, rows)
         self._check_batch(index, batch)
         columns = rows_of_batch(batch, RowForm.of(self._order_over))
         return _with_lengths(columns) | columns.layout

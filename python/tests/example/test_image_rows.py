@@ -513,5 +513,7 @@ def test_tensorflow(episodes):
 def test_grain(episodes):
     pytest.importorskip("grain")
     order = windows()
-    batches = recmap.grain.Batches(episodes, order, 6, {"frames": recmap.Sliced((), PLAIN)})
-    assert (batches[0]["frames"] == model(order, 0, range(6))).all()
+    features = {"frames": recmap.Sliced((), RANDOM)}
+    batches = recmap.grain.Batches(episodes, order, 6, features, seed=9)
+    wanted = model(order, 0, range(6), spec=RANDOM, seed=9)
+    assert (batches[0]["frames"] == wanted).all()
