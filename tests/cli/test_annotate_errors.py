@@ -167,8 +167,8 @@ class Errors(Annotated):
 
     def test_words_of_programs_are_bools_and_nulls_but_no_keys(self):
         """True and False, and what programs write for a missing value. Neither is a key."""
-        rows = [(0, "True"), (1, "false"), (2, "NA"), (3, "null"), (4, "None"), (5, '"TRUE"')]
-        text = "number,s\n" + "".join(f"{number},{value}\n" for number, value in rows)
+        words = ("True", "false", "NA", "null", "None", '"TRUE"', "<NA>")
+        text = "number,s\n" + "".join(f"{number},{word}\n" for number, word in enumerate(words))
         done = DONE.format(1, 0, 0)
         nulls = f"recmap: column 's' is null for {COUNT - 3} of {COUNT} records\n"
         self.check("annotate", "a.rmx", *self.csv(text), err=done + nulls)
@@ -176,10 +176,10 @@ class Errors(Annotated):
         self.where("s == 0", [1])
         self.assertEqual(self.columns()["s"], "int64")
         drop = ("--drop", "s")
-        self.run_recmap("annotate", "a.rmx", *self.csv(text + "6,0.5\n7,NaN\n"), *drop)
+        self.run_recmap("annotate", "a.rmx", *self.csv(text + "8,0.5\n7,NaN\n"), *drop)
         self.assertEqual(self.columns()["s"], "float")
-        self.where("s == 1 or s > 0", [0, 5, 6])
-        self.where("s is not null", [0, 1, 5, 6, 7])
+        self.where("s == 1 or s > 0", [0, 5, 8])
+        self.where("s is not null", [0, 1, 5, 7, 8])
         self.run_recmap("annotate", "a.rmx", *self.csv("number,s\n0,de\n1,NA\n2,true\n"), *drop)
         self.where("s in ('de', 'NA', 'true')", [0, 1, 2])
         self.run_recmap("annotate", "a.rmx", *self.csv("number,s\n0,NA\n1,NA\n"), *drop)
