@@ -1,14 +1,10 @@
 """Boxes, compared with a model of torchvision v2's rules: crop, resize, flip, clamp, in pixels."""
 
-import importlib.machinery
-import importlib.util
-import sys
-import types
-
 import numpy as np
 import pytest
 import recmap
 from conftest import ROOT
+from image_helpers import load_model, png
 
 PICTURES = ROOT / "tests" / "images"
 NAMES = [*(f"turned-{i}.jpg" for i in range(1, 9)), "plain-420.jpg", "rgb.png", "lossy.webp"]
@@ -19,16 +15,7 @@ pytestmark = pytest.mark.skipif(not PICTURES.exists(), reason="the pictures are 
 
 @pytest.fixture(scope="module")
 def draws():
-    """The draws as the script of the test vectors has them, which shares no code with recmap."""
-    pytest.importorskip("xxhash")
-    path = ROOT / "docs" / "formats" / "vectors" / "images-make-vectors"
-    loader = importlib.machinery.SourceFileLoader("images_make_vectors", str(path))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "dont_write_bytecode", True)
-        patch.setitem(sys.modules, "PIL", types.SimpleNamespace(Image=None))  # it decodes nothing
-        loader.exec_module(module)
-    return module
+    return load_model()
 
 
 def boxes_of(number):
@@ -144,21 +131,6 @@ def test_boxes_frame_the_same_pixels(tmp_path):
     assert (batch["image"][0][y0:y1, x0:x1] == 255).all() and (y1 - y0, x1 - x0) == (8, 10)
     assert batch["image"][0].sum() == 8 * 10 * 3 * 255
     assert batch["boxes/visible"][0] == [1]
-
-
-def png(pixels):
-    import struct
-    import zlib
-
-    def chunk(kind, data):
-        check = struct.pack(">I", zlib.crc32(kind + data))
-        return struct.pack(">I", len(data)) + kind + data + check
-
-    header = struct.pack(">IIBBBBB", pixels.shape[1], pixels.shape[0], 8, 2, 0, 0, 0)
-    rows = zlib.compress(b"".join(b"\0" + row.tobytes() for row in pixels))
-    return (
-        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
-    )
 
 
 SPEC = {

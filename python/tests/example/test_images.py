@@ -415,7 +415,8 @@ def test_images_of_joined_data_sets_have_the_same_draws(tmp_path):
     joined = write_joined(tmp_path)
     wanted = {"a": features(), "b": features()}
     seen = {}
-    for options in ({}, {"transform": dict}, {"batch_size": 30, "threads": 1}):
+    whole, parts = ({"batch_size": 30, "threads": count} for count in (1, 3))
+    for options in ({}, {"transform": dict}, whole, parts):
         options = {"batch_size": 7, "shuffle": True, "seed": 3, **options}
         with recmap.JoinedLoader(joined, features=wanted, epochs=2, **options) as loader:
             for batch in loader:
