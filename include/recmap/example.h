@@ -39,9 +39,10 @@ RECMAP_API uint64_t recmap_schema_other_count(const recmap_schema *schema);
  * for more), or null if it cannot be FIXED_LEN; and, if there are values of one kind, "min" and
  * "max" of numbers, "nan_count" of floats, "min_size" and "max_size" of bytes. If some bytes are
  * pictures: "image_share", their fraction, "image_height" and "image_width", which most of them
- * have, and "image_bits", 16 if one is gray with 16 bits, else 8. A feature list is the member
- * "list" of its name, with the same members plus "min_steps" and "max_steps"; a name that only a
- * list has contains no other members. Errors: NO_MEMORY; the text is then unchanged. */
+ * have, "image_bits", 16 if one is gray with 16 bits, else 8, and "image_turned_share", the
+ * fraction of the pictures that EXIF turns. A feature list is the member "list" of its name, with
+ * the same members plus "min_steps" and "max_steps"; a name that only a list has contains no other
+ * members. Errors: NO_MEMORY; the text is then unchanged. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_schema_to_json(recmap_text *text,
                                                                 const recmap_schema *schema,
                                                                 recmap_error *error);
@@ -86,6 +87,7 @@ typedef struct recmap_schema_feature {
     uint32_t image_height;
     uint32_t image_width;
     int has_wide_gray;
+    uint64_t turned_count; /* pictures that EXIF says are not stored upright */
 } recmap_schema_feature;
 
 /* The number of features and feature lists, and number `feature_index` (below that) of them:

@@ -217,6 +217,7 @@ class Pixels(CliTest):
                     list=[picture("gray.png")] * (1 + i % 2),
                     some=picture("gray.png") if i else b"text",
                     text="text",
+                    turned=picture(f"turned-{i + 1}.jpg"),
                     **({"half": cut} if i % 2 else {}),
                 )
                 for i in range(8)
@@ -232,12 +233,14 @@ class Pixels(CliTest):
             '    "list": recmap.VarLen("bytes"),  # pictures, mostly (32, 48)\n'
             '    "some": recmap.FixedLen((), "bytes"),  # some pictures, mostly (32, 48)\n'
             '    "text": recmap.FixedLen((), "bytes"),\n'
+            '    "turned": recmap.Image(),  # mostly (16, 24), 7 turned by EXIF\n'
             "}\n",
         )  # fmt: skip
         tf = self.run_recmap("schema", "a.rmx", "--features", "tf").out.decode()
         self.assertIn(
             '"all": tf.io.FixedLenFeature([], tf.string),  # pictures, mostly (64, 96)', tf
         )
+        self.assertIn("tf.string),  # pictures, mostly (16, 24), 7 turned by EXIF", tf)
         c = self.run_recmap("schema", "a.rmx", "--features", "c").out.decode()
         self.assertIn("RECMAP_ELEMENT_BYTES}, /* pictures, mostly (64, 96) */", c)
         table = self.run_recmap("schema", "a.rmx").out.decode().splitlines()
@@ -247,8 +250,10 @@ class Pixels(CliTest):
         schema = json.loads(self.run_recmap("schema", "a.rmx", "--json").out)
         found = {key: schema["some"][key] for key in schema["some"] if key.startswith("image")}
         expected = {"image_share": 0.875, "image_height": 32, "image_width": 48, "image_bits": 8}
+        expected["image_turned_share"] = 0
         self.assertEqual(found, expected)
         self.assertEqual(schema["bits"]["image_bits"], 16)
+        self.assertEqual(schema["turned"]["image_turned_share"], 0.875)
         self.assertNotIn("image_share", schema["text"])
 
     def test_bad_pictures_are_named(self):

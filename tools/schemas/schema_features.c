@@ -46,7 +46,7 @@ static bool is_image(const recmap_schema_feature *feature) {
 }
 
 /* Appends what to know about a feature, in a comment of the language: its share of the records,
- * and that its values are pictures. */
+ * and that its values are pictures, of which size, and how many of them EXIF turns. */
 static void print_comment(FILE *stream, const recmap_schema_feature *feature, const char *start,
                           const char *end, bool says_pictures) {
     const char *separator = start;
@@ -62,6 +62,11 @@ static void print_comment(FILE *stream, const recmap_schema_feature *feature, co
     if (feature->image_count && feature->image_height) {
         fprintf(stream, "%smostly (%u, %u)", separator, feature->image_height,
                 feature->image_width);
+        separator = ", ";
+    }
+    /* TensorFlow, Pillow and torchvision decode these as they are stored. */
+    if (feature->turned_count) {
+        fprintf(stream, "%s%" PRIu64 " turned by EXIF", separator, feature->turned_count);
         separator = ", ";
     }
     if (separator != start) fputs(end, stream);

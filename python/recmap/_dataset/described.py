@@ -121,8 +121,8 @@ class Dataset(Selectable):
 
         A feature that every record read has with the same number of values is a `FixedLen`; others
         are a `VarLen`. One whose values are JPEG, PNG or WebP pictures is an `Image`, without a
-        size: each picture keeps its own. ``recmap schema --features python`` prints the same as
-        code.
+        size: each picture keeps its own, turned upright as its EXIF data says. ``recmap schema
+        --features python`` prints the same as code, and says how many pictures that turns.
 
         Args:
             sample: see `schema`. Use None to be sure that the result fits all records.

@@ -221,7 +221,7 @@ def test_positions_count(photos, draws):
 
 
 def turned(boxes, orientation):
-    """Shares of the stored sides as shares of the upright ones: corners are points in the square."""
+    """Shares of the stored sides become shares of the upright ones: corners are points."""
     corners = boxes.astype(float).reshape(-1, 2, 2)[..., ::-1]  # x, y
     x, y = corners[..., 0], corners[..., 1]
     points = [(x, y), (1 - x, y), (1 - x, 1 - y), (x, 1 - y)]

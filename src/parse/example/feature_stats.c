@@ -139,5 +139,6 @@ recmap_schema_feature feature_stats_describe(const struct feature_stats *stats,
         .image_height = size.height,
         .image_width = size.width,
         .has_wide_gray = stats->pictures.has_wide_gray,
+        .turned_count = stats->pictures.turned_count,
     };
 }

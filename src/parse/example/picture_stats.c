@@ -23,6 +23,7 @@ void picture_stats_add(struct picture_stats *stats, const void *data, size_t siz
     stats->count++;
     if (status != RECMAP_OK) return;
     count_size(stats, info.height, info.width);
+    stats->turned_count += info.orientation > 1;
     if (info.mode[0] == 'L' && info.depth == 16) stats->has_wide_gray = true;
 }
 

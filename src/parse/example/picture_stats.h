@@ -19,6 +19,7 @@ struct picture_size {
 struct picture_stats {
     uint64_t count;     /* also of pictures whose headers are damaged */
     bool has_wide_gray; /* 16 bits */
+    uint64_t turned_count;
     struct picture_size sizes[PICTURE_SIZES];
 };
 

@@ -14,6 +14,8 @@ static void put_images(struct json_writer *json, const recmap_schema_feature *fe
     json_uint64(json, feature->image_width);
     json_key(json, "image_bits");
     json_uint64(json, feature->has_wide_gray ? 16 : 8);
+    json_key(json, "image_turned_share");
+    json_double(json, (double)feature->turned_count / (double)feature->image_count);
 }
 
 /* Writes the range of the values, in the form that fits their kind. */
