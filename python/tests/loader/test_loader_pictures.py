@@ -50,9 +50,9 @@ def are_as_expected(batch, wanted):
     return all(map(np.array_equal, batch["image"], wanted[batch.numbers]))
 
 
-def make_loader(ds, **more):
+def make_loader(ds, batch_size=20, **more):
     options = {"shuffle": True, "seed": SEED, "features": FEATURES, "threads": 3, **more}
-    return recmap.Loader(ds, 20, **options)
+    return recmap.Loader(ds, batch_size, **options)
 
 
 # ---- Forks.
@@ -90,7 +90,7 @@ def test_a_loop_over_pictures_is_interrupted(photos):
     order, wanted = recmap.Shuffled(COUNT, SEED), {}
 
     def make():
-        loader = make_loader(photos)
+        loader = make_loader(photos, 4)  # most interrupts fall between the batches of an epoch
         return loader, loader
 
     def numbers_of(batch):
