@@ -8,6 +8,7 @@
 #include <recmap/dlpack.h>
 #include <recmap/image.h>
 
+#include "parse/columns/columns.h"
 #include "unit/parse/columns/picture_batch.h"
 
 #include <cmocka.h>
@@ -258,6 +259,45 @@ static recmap_feature list_feature(const char *name, recmap_feature_kind kind) {
     return feature;
 }
 
+/* Counts the questions, and answers one of them with "stop". */
+struct questions {
+    size_t count;
+    size_t stop;
+};
+
+static int answer(void *context) {
+    struct questions *questions = context;
+    return questions->count++ == questions->stop;
+}
+
+static recmap_status parse_and_ask(struct questions *questions, const recmap_feature *feature) {
+    struct interrupt interrupt = {.function = answer, .context = questions};
+    columns_set_interrupt(batch.columns, &interrupt);
+    recmap_status status = picture_batch_parse(&batch, feature, 1, false, RECMAP_PARSE_RAISE);
+    columns_set_interrupt(batch.columns, NULL);
+    return status;
+}
+
+/* A record of many large pictures takes seconds: Ctrl-C must not wait for its end. */
+static void test_the_interrupt_is_asked_between_the_pictures_of_a_record(void **state) {
+    (void)state;
+    enum { COUNT = 8 };
+    const recmap_feature feature = list_feature("any", RECMAP_FEATURE_VAR_LEN);
+    struct picture_record record = {.number_count = 0};
+    for (size_t i = 0; i < COUNT; i++) record.pictures[i] = "rgb.png";
+    picture_batch_add(&batch, &record, false);
+    assert_int_equal(picture_batch_parse(&batch, &feature, 1, false, RECMAP_PARSE_RAISE),
+                     RECMAP_OK);
+    struct questions all = {.stop = SIZE_MAX};
+    assert_int_equal(parse_and_ask(&all, &feature), RECMAP_OK);
+    assert_true(all.count >= COUNT);
+    for (size_t i = 0; i < all.count; i++) {
+        struct questions questions = {.stop = i};
+        assert_int_equal(parse_and_ask(&questions, &feature), RECMAP_CANCELLED);
+        assert_int_equal(questions.count, i + 1);
+    }
+}
+
 /* The values of both kinds are the pictures in order; a value without bytes is zeros. */
 static void test_lists_of_pictures(void **state) {
     (void)state;
@@ -342,6 +382,7 @@ int main(void) {
         TEST(test_pictures_keep_their_sizes),
         TEST(test_a_large_picture_without_a_size_is_refused),
         TEST(test_only_images_with_a_size_have_defaults_and_layouts),
+        TEST(test_the_interrupt_is_asked_between_the_pictures_of_a_record),
         TEST(test_lists_of_pictures),
         TEST(test_steps_of_pictures_are_padded),
         TEST(test_impossible_lists_of_pictures_are_refused),
