@@ -37,30 +37,35 @@ RECMAP_API void recmap_batch_set_interrupt(recmap_batch *batch, recmap_interrupt
  * additional memory as large as what was parsed, and at most 32 MiB of bytes that were read. */
 RECMAP_API void recmap_batch_set_threads(recmap_batch *batch, unsigned thread_count);
 
-/* What random images of records depend on, besides the record's number (image.h). */
+/* What random images (image.h) and recmap_batch_seeds depend on, besides the record's number. */
 typedef struct recmap_draws {
     uint64_t seed;
     uint64_t epoch;
-    const uint64_t *positions; /* in the epoch, of each record; NULL unless the order may hold a
-                                  record twice in an epoch (recmap_order_repeats) */
+    const uint64_t *positions; /* in the epoch, of each record; NULL: they are not known */
     const uint64_t *numbers; /* of each record, instead of its own number, as in a join; or NULL */
+    int repeats;             /* not 0: positions count, because the order may hold a record twice in
+                                an epoch (recmap_order_repeats) */
 } recmap_draws;
 
-/* Sets the draws of the records that are parsed into the batch from now on, and the seed of the
- * draws of rows (rows.h). NULL, as at first: none, so that a parser with random images is INVALID.
- * The arrays are borrowed until the next call. */
+/* Sets the draws of the records that are read into the batch from now on, and the seed of the draws
+ * of rows (rows.h). NULL, as at first: none, so that a parser with random images is INVALID. The
+ * arrays are borrowed until the next call, and copied when records are read. A loader gives its
+ * batches draws. */
 RECMAP_API void recmap_batch_set_draws(recmap_batch *batch, const recmap_draws *draws);
 
-/* Where a loader took the batch from: the epoch, and the position in it of each record. NULL and 0
- * for other batches and for rows. */
+/* Returns 1 if the records or rows of the batch were read with draws. */
+RECMAP_API int recmap_batch_has_draws(const recmap_batch *batch);
+
+/* The epoch of the batch's draws, and the position in it of each record or row. NULL and 0 without
+ * draws; NULL if the positions are not known. */
 RECMAP_API const uint64_t *recmap_batch_positions(const recmap_batch *batch);
 RECMAP_API uint64_t recmap_batch_epoch(const recmap_batch *batch);
 
-/* Sets `seeds` to a random number for each record of a loader's batch, for augmentations that are
- * then the same after any resume: a function of the loader's draw_seed, the epoch, the record's
- * number and `name`, and of the position if the order may hold a record twice in an epoch. The name
- * "" or NULL is one as well. docs/formats/images.md specifies it. Errors: INVALID for a batch of
- * something else, or of rows. */
+/* Sets `seeds` to a random number for each record or row of the batch, for augmentations that are
+ * then the same after any resume: a function of the seed of its draws (a loader's draw_seed), the
+ * epoch, the number of the record or row and `name`, and of the position if the order may hold it
+ * twice in an epoch. The name "" or NULL is one as well. docs/formats/images.md specifies it.
+ * Errors: INVALID without draws. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_batch_seeds(uint64_t *seeds,
                                                              const recmap_batch *batch,
                                                              const char *name, recmap_error *error);

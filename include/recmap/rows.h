@@ -198,7 +198,8 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_order_prepare(const recmap_orde
  * have with the same draw is decoded once and copied. All pictures of a row have its draw, also
  * those of features that are not sliced: the seed is that of recmap_batch_set_draws, whose epoch
  * and positions do not count; the epoch is the one given here, the number is the row's
- * (recmap_order_at), and the position counts if the order may hold a row twice in an epoch.
+ * (recmap_order_at), and the position counts if the order may hold a row twice in an epoch. The
+ * same decides the seeds of the rows (recmap_batch_seeds).
  *
  * Only elements of the rows are decoded. In a mapped shard, a record is checked when it is first
  * used and not again if its frame has 32 KiB or more, or if the rows hold only parts of it; all

@@ -19,8 +19,9 @@ from ._base.names import suggest_arguments
 from ._base.numbers import cuts_of
 from ._dataset.dataset import Dataset, check_dataset
 from ._dataset.missing import Missing, softened, validate_missing
+from ._example.draws import Draws
 from ._example.features import Features, check_column_of_numbers, parser_of_batches
-from ._loader.position_draws import PositionDraws
+from ._loader.epoch_draws import draws_of_epoch
 from ._order.orders import Order, check_fits
 
 __all__ = ["dataset"]
@@ -82,7 +83,7 @@ def dataset(
         check_fits(order, len(dataset))
     parser_of_batches(features, None)
     check_column_of_numbers(numbers, features)
-    draws = PositionDraws.of(dataset, features, order, epoch, seed)
+    draws = draws_of_epoch(dataset, features, order, epoch, seed)
     count = len(dataset) if order is None else len(order)
     cuts = cuts_of(count, min(shards, max(count, 1)))
     return datasets.IterableDataset.from_generator(
@@ -105,7 +106,7 @@ def _rows(
     features: Features | None,
     order: Order | None,
     epoch: int,
-    draws: PositionDraws | None,
+    draws: Draws | None,
     numbers: bool,
     missing: Missing,
     parts: list[tuple[int, int]],
@@ -120,7 +121,7 @@ def _rows(
             if features is None:
                 batch = dataset.gather(items)
             else:
-                drawn = None if draws is None else draws.at(start, stop)
+                drawn = None if draws is None else draws.run(start, stop)
                 batch = dataset._parse_columns(items, features, drawn, missing=checked)
                 checked = "ignore"
             row_numbers = batch.numbers.tolist() if numbers else [None] * len(positions)

@@ -28,10 +28,11 @@ from ._base.numbers import Int64s, cuts_of
 from ._base.plural import counted
 from ._dataset.dataset import Dataset, check_dataset
 from ._dataset.missing import Missing, softened, validate_missing
+from ._example.draws import Draws
 from ._example.features import Features, check_column_of_numbers, parser_of_batches
 from ._index.build import IndexArguments, plan_of
 from ._index.parts import BuiltPart, Part, build_in_parts
-from ._loader.position_draws import PositionDraws
+from ._loader.epoch_draws import draws_of_epoch
 from ._options.options import Source
 from ._options.storage import Path
 from ._order.orders import Order, check_fits
@@ -106,7 +107,7 @@ class Datasource(_Datasource):
             )
         parser_of_batches(features, None)  # wrong features raise here, not in every task
         check_column_of_numbers(numbers, features)
-        self._draws = PositionDraws.of(dataset, features, order, epoch, seed)
+        self._draws = draws_of_epoch(dataset, features, order, epoch, seed)
         self._dataset = dataset
         self._features = None if features is None else dict(features)
         self._order, self._epoch, self._position = order, epoch or 0, position
@@ -207,7 +208,7 @@ def _read(
     features: Features | None,
     order: Order | None,
     epoch: int,
-    draws: PositionDraws | None,
+    draws: Draws | None,
     positions: range,
     skipped: int,
     rows: int,
@@ -226,7 +227,7 @@ def _read(
             table, numbers_read = table_of(batch), batch.numbers
         else:
             checked = missing if first == positions.start else "ignore"
-            drawn = None if draws is None else draws.at(first, end)
+            drawn = None if draws is None else draws.run(first, end)
             columns = dataset._parse_columns(items, features, drawn, missing=checked)
             table, numbers_read = table_of(columns, tensor=_tensor), columns.numbers
         yield table.append_column("number", pa.array(numbers_read)) if numbers else table

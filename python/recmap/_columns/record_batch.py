@@ -68,28 +68,41 @@ class RecordBatch(_recmap.RecordBatch):
 
     @property
     def epoch(self) -> int:
-        """The epoch of a loader's batch.
+        """The epoch of a loader's batch, or the one that `Dataset.parse` was given.
 
         Raises:
-            ValueError: the batch is not of a loader of records.
+            ValueError: the batch is not of a loader, and no epoch was given.
         """
         return int(self._place()[0])
 
     @property
     def positions(self) -> UInt64s:
-        """The position in the epoch of each record of a loader's batch: uint64 array.
+        """The position in the epoch of each record, or row, of a loader's batch: uint64 array.
 
-        `Dataset.parse` needs them for the random images of orders that may repeat records.
+        `Dataset.parse` needs them for the random images of orders that may repeat records. Its
+        results have those that it was given.
+
+        Raises:
+            ValueError: they are not known.
         """
-        return np.frombuffer(self._place()[1], np.uint64)
+        places = self._place()[1]
+        if places is None:
+            raise ValueError(
+                "the positions of the records are not known: give them to ds.parse(..., positions=)"
+            )
+        return np.frombuffer(places, np.uint64)
 
     def seeds(self, name: str = "") -> UInt64s:
-        """A random number for each record of a loader's batch: uint64 array.
+        """A random number for each record, or row, of a loader's batch: uint64 array.
 
-        They depend on the loader's ``seed=``, the epoch, the record's number (in a `JoinedLoader`,
-        of the record in the first data set) and `name`, and in orders that may repeat records on
-        the position. So an augmentation that is seeded with them is the same after any resume, and
-        on other ranks.
+        They depend on the loader's ``seed=``, the epoch, the record's or row's number (in a
+        `JoinedLoader`, of the record in the first data set) and `name`, and in orders that may
+        repeat records on the position. So an augmentation that is seeded with them is the same
+        after any resume, and on other ranks. ``ds.parse(numbers, features, epoch=, seed=)`` gives
+        the same for these records.
+
+        Raises:
+            ValueError: the batch is not of a loader, and no epoch was given.
         """
         return np.frombuffer(self._seeds(name), np.uint64)
 

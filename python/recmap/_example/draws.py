@@ -21,8 +21,13 @@ class Draws(NamedTuple):
 
     seed: int
     epoch: int
-    positions: Any = None  # in the epoch, of each record, if the order may hold a record twice
+    positions: Any = None  # in the epoch, of each record; None: they are not known
     numbers: Any = None  # of each record, instead of its own, as in a join
+    repeats: bool = False  # positions count, because the order may hold a record twice
+
+    def run(self, first: int, end: int) -> Draws:
+        """The draws of the records at these positions."""
+        return self._replace(positions=np.arange(first, end, dtype=np.uint64))
 
 
 def draws_of(seed: int | None, epoch: int | None, positions: Any) -> Draws | None:
@@ -32,7 +37,8 @@ def draws_of(seed: int | None, epoch: int | None, positions: Any) -> Draws | Non
     if seed is None or epoch is None:
         return None
     places = None if positions is None else np.ascontiguousarray(positions, np.uint64)
-    return Draws(uint64_of("seed", seed), uint64_of("epoch", epoch), places)
+    drawn = uint64_of("seed", seed), uint64_of("epoch", epoch)
+    return Draws(*drawn, places, repeats=places is not None)
 
 
 @dataclass(frozen=True)
@@ -76,4 +82,4 @@ class SourceDraws:
                 f"feature {self.feature!r} is random, but the epoch is not known",
                 advice=self.advice,
             )
-        return Draws(self.seed, known, positions, numbers)
+        return Draws(self.seed, known, positions, numbers, positions is not None)

@@ -15,15 +15,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import _recmap
 from .._base.errors import CorruptRecordError, FeatureError
 from .._base.numbers import UInt64s
-from .._dataset.dataset import Dataset
-from .._order.orders import Order
 from .loader import Loader
-from .skipped import SkippedRecords, fault_at
+from .ordered_records import OrderedRecords
+from .skipped import SkippedRecords
 
 __all__ = ["Companions"]
 
@@ -35,26 +33,12 @@ _SKIPPED_MAX = 1024  # as many as a loader lists
 class _Side:
     """What is needed to make the batches of a data set. It has no reference to its loader."""
 
-    dataset: Dataset
-    order: Order
-    records: _recmap.Order  # the order in terms of the whole data set
-    parser: _recmap.Parser | None
+    records: OrderedRecords
     columns_of_step: Callable[[Any], Any]
-
-    def numbers_at(self, epoch: int, positions: UInt64s) -> npt.NDArray[np.int64]:
-        numbers = np.empty(len(positions), np.int64)
-        self.records.at(numbers, epoch, positions)
-        return numbers
-
-    def read(self, epoch: int, positions: UInt64s) -> Any:
-        items = self.order.at(epoch, positions)
-        if self.parser is None:
-            return self.dataset.gather(items)
-        return self.dataset._parsed(items, self.parser, "error")
 
     def is_good(self, epoch: int, positions: UInt64s) -> bool:
         try:
-            self.read(epoch, positions)
+            self.records.read(epoch, positions)
         except (CorruptRecordError, FeatureError):
             return False
         return True
@@ -83,8 +67,7 @@ class Companions:
 
     @staticmethod
     def _side_of(loader: Loader[Any]) -> _Side:
-        columns_of_step = loader._columns_of_step()
-        return _Side(loader.dataset, loader.order, loader._order, loader._parser, columns_of_step)
+        return _Side(loader._records(), loader._columns_of_step())
 
     def use_old(self, loaders: Mapping[str, Loader[Any]]) -> None:
         """Uses the rows that the join had before it grew, up to the epoch that has them."""
@@ -97,9 +80,9 @@ class Companions:
 
     @staticmethod
     def _old_side_of(loader: Loader[Any]) -> _Side:
-        old, columns_of_step = loader._old, loader._columns_of_step()
+        old = loader._old_records()
         assert old is not None
-        return _Side(old.dataset, old.order, old.inner, loader._parser, columns_of_step)
+        return _Side(old, loader._columns_of_step())
 
     def _sides_in(self, epoch: int) -> dict[str, _Side]:
         """Returns what is needed to make the batches of an epoch."""
@@ -123,7 +106,7 @@ class Companions:
         steps = {self._lead: step, **step.value}
         epoch, first = step.start_epoch, step.start_position
         sides = self._sides_in(epoch)
-        order = sides[self._lead].records
+        order = sides[self._lead].records.records
         _, first, count = order.share(epoch, first, *self._deal, 0, self._rank)
         if any(len(each.batch) != count for each in steps.values()):
             positions = np.arange(first, first + count, dtype=np.uint64) % order.count()
@@ -137,9 +120,9 @@ class Companions:
         are all good or all bad, so the numbers suffice.
         """
         sides = self._sides_in(epoch)
-        numbers = {name: side.numbers_at(epoch, positions) for name, side in sides.items()}
+        numbers = {name: side.records.numbers_at(epoch, positions) for name, side in sides.items()}
         are_there = {
-            name: np.isin(numbers[name], np.asarray(steps[name].batch.numbers, np.int64))
+            name: np.isin(numbers[name], np.asarray(steps[name].batch.numbers, np.uint64))
             for name in sides
         }
         is_good = np.logical_and.reduce(list(are_there.values()))
@@ -153,11 +136,13 @@ class Companions:
         rows = kept if self._substitutes else kept[is_good]
         if not len(rows):
             self.skipped_records.note_empty(epoch, len(positions))
-        return {name: SimpleNamespace(batch=side.read(epoch, rows)) for name, side in sides.items()}
+        return {
+            name: SimpleNamespace(batch=side.records.read(epoch, rows))
+            for name, side in sides.items()
+        }
 
     def _fault(self, name: str, epoch: int, position: int) -> str:
-        side = self._sides_in(epoch)[name]
-        return fault_at(side.dataset, side.order, side.parser, epoch, position)
+        return self._sides_in(epoch)[name].records.fault_at(epoch, position)
 
     def _substitute(self, epoch: int, position: UInt64s) -> int | None:
         """Returns the next position whose records are all good, or None without substitutes.
@@ -168,13 +153,13 @@ class Companions:
         if not self._substitutes:
             return None
         sides = self._sides_in(epoch)
-        count = sides[self._lead].records.count()
+        count = sides[self._lead].records.records.count()
         for distance in range(1, min(count, _TRIES + 1)):
             candidate = (position + np.uint64(distance)) % np.uint64(count)
             if all(side.is_good(epoch, candidate) for side in sides.values()):
                 return int(candidate[0])
         for side in sides.values():  # raises what is wrong with the row
-            side.read(epoch, position)
+            side.records.read(epoch, position)
         return None
 
     def _note(
@@ -182,7 +167,7 @@ class Companions:
         epoch: int,
         position: int,
         bad: list[str],
-        numbers: Mapping[str, npt.NDArray[np.int64]],
+        numbers: Mapping[str, UInt64s],
         row: int,
         substitute: int | None,
     ) -> None:

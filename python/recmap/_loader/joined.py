@@ -57,8 +57,8 @@ class JoinedLoader(SuggestsMethods, Closing):
             in `Loader`, and its results are delivered in order.
         on_bad_record: for rows with a record that fails its check, in any of the data sets:
             "error" raises, "skip" leaves the row out in all of them, and "substitute" replaces it
-            by the next row of the epoch whose records are all good. `skipped` lists them. Warns of
-            the first one.
+            by the next row of the epoch whose records are all good, with the images and seeds of
+            that row. `skipped` lists them. Warns of the first one.
         options: as for `Loader`, the same for all, except ``on_bad_record``.
 
     Raises:
@@ -92,11 +92,6 @@ class JoinedLoader(SuggestsMethods, Closing):
         warn_of_bytes(joined, features)
         policy = one_of("on_bad_record", on_bad_record, _ON_BAD_RECORD)
         self._is_random = has_random_images(*wanted.values())
-        if policy and self._is_random:
-            raise ValueError(
-                "a JoinedLoader with random images needs on_bad_record='error': find bad records "
-                "with ds.parse(..., on_bad_record='collect'), and leave them out with a view"
-            )
         self._share = share_of(options.pop("rank", None), options.pop("world_size", None))
         options["rank"], options["world_size"] = self._share[:2]
         if policy:

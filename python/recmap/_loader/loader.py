@@ -61,7 +61,8 @@ from .options import (
     epochs_of,
     one_of,
 )
-from .skipped import SkippedRecords, fault_at
+from .ordered_records import OrderedRecords
+from .skipped import SkippedRecords
 from .stages import Statistics, TransformTimes, statistics_of
 from .transforms import StepJoin, check_of_step, thread_count, value_of_step
 from .view_order import order_over, warn_of_sources
@@ -453,15 +454,27 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
 
         It has no reference to the loader.
         """
-        source, dataset, parser, order = self._loader, self.dataset, self._parser, self.order
-        old, draw_seed = self._old, self._draw_seed
+        source, records, old = self._loader, self._records(), self._old_records()
+        last_old = -1 if self._old is None else self._old.last_epoch
 
         def fault() -> str:
             epoch, position, *_ = source.skipped()[0]
-            used = order if old is None or epoch > old.last_epoch else old.order
-            return fault_at(dataset, used, parser, epoch, position, draw_seed)
+            used = records if old is None or epoch > last_old else old
+            return used.fault_at(epoch, position)
 
         return fault
+
+    def _records(self) -> OrderedRecords:
+        """What the loader reads, without a reference to it."""
+        rest = self._parser, self._seed, self._draw_order
+        return OrderedRecords(self.dataset, self.order, self._order, *rest)
+
+    def _old_records(self) -> OrderedRecords | None:
+        """The same in the epochs over the records that the data set had before it grew."""
+        old = self._old
+        if old is None:
+            return None
+        return OrderedRecords(old.dataset, old.order, old.inner, self._parser, self._seed)
 
     def _first_transformed(self) -> _recmap.Step | None:
         pipeline = self._pipeline

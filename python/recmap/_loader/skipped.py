@@ -8,49 +8,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-import numpy as np
-
 from .. import _recmap
-from .._base.errors import Error
 from .._base.warn import warn_caller
-from .._dataset.dataset import Dataset
-from .._example.draws import draws_of
-from .._order.orders import Order
-from .view_order import order_over
 
-__all__ = ["SkippedRecords", "fault_at"]
+__all__ = ["SkippedRecords"]
 
 _COUNTED = 'loader.statistics["skipped"] counts all of them, and loader.skipped lists them'
-
-
-def fault_at(
-    dataset: Dataset,
-    order: Order,
-    parser: _recmap.Parser | None,
-    epoch: int,
-    position: int,
-    draw_seed: int | None = None,
-) -> str:
-    """What is wrong with the record or row at a position of an order, and its place. It is read
-    again: the library only keeps the numbers of bad records.
-
-    `draw_seed` is the seed of random images. A picture that is cut off is bad only for crops that
-    need its end, and positions count in some orders only, so both crops are tried.
-    """
-    try:
-        if order.row_width and parser is not None:
-            positions = np.array([position], np.uint64)
-            dataset._rows(parser, order_over(dataset, order), epoch, positions, draw_seed)
-        elif parser is None:
-            dataset.gather([order.at(epoch, position)])
-        else:
-            number = [order.at(epoch, position)]
-            for places in (None,) if draw_seed is None else (None, [position]):
-                seed, drawn = (None, None) if draw_seed is None else (draw_seed, epoch)
-                dataset._parsed(number, parser, "error", 1, draws_of(seed, drawn, places))
-    except Error as error:
-        return str(error).splitlines()[0]
-    return f"{dataset.index_path}: position {position} of epoch {epoch}"
 
 
 class SkippedRecords:

@@ -256,31 +256,37 @@ LOCKED_METHOD(batch_null_columns)
 LOCKED_METHOD(batch_failures)
 LOCKED_METHOD(batch_dlpack)
 
-static const recmap_batch *loaded_batch(PyObject *object) {
+static const recmap_batch *drawn_batch(PyObject *object) {
     const recmap_batch *batch = ((struct batch_object *)object)->shared->batch;
-    if (recmap_batch_positions(batch)) return batch;
+    if (recmap_batch_has_draws(batch)) return batch;
     PyErr_SetString(PyExc_ValueError,
-                    "the batch is not of a loader of records, so it has no epoch");
+                    "the batch is not of a loader, so it has no epoch: give the epoch and the seed "
+                    "of the run, ds.parse(numbers, features, epoch=..., seed=...)");
     return NULL;
 }
 
-/* _place() -> (epoch, bytes of uint64 positions); ValueError for a batch of something else */
+static size_t item_count(const recmap_batch *batch) {
+    const recmap_pieces *rows = recmap_batch_pieces(batch);
+    return rows ? rows->row_count : recmap_batch_count(batch);
+}
+
+/* _place() -> (epoch, bytes of uint64 positions or None); ValueError without draws */
 static PyObject *place(PyObject *object, PyObject *unused) {
     (void)unused;
-    const recmap_batch *batch = loaded_batch(object);
+    const recmap_batch *batch = drawn_batch(object);
     if (!batch) return NULL;
-    size_t size = recmap_batch_count(batch) * sizeof(uint64_t);
+    size_t size = item_count(batch) * sizeof(uint64_t);
     return Py_BuildValue("(Ky#)", (unsigned long long)recmap_batch_epoch(batch),
                          (const char *)recmap_batch_positions(batch), (Py_ssize_t)size);
 }
 
 /* _seeds(name) -> bytearray of uint64 */
 static PyObject *seeds(PyObject *object, PyObject *name) {
-    const recmap_batch *batch = loaded_batch(object);
+    const recmap_batch *batch = drawn_batch(object);
     Py_ssize_t size;
     const char *text = batch ? PyUnicode_AsUTF8AndSize(name, &size) : NULL;
     if (!text) return NULL;
-    size_t count = recmap_batch_count(batch);
+    size_t count = item_count(batch);
     PyObject *array = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)(count * sizeof(uint64_t)));
     if (!array) return NULL;
     recmap_error error = RECMAP_ERROR_INIT;

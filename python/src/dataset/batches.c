@@ -7,25 +7,14 @@
 #include "dataset/dataset.h"
 #include "order/order.h"
 
-PyObject *dataset_gather(PyObject *object, PyObject *arguments) {
-    struct array_view numbers = ARRAY_VIEW_INIT;
-    unsigned threads;
-    if (!PyArg_ParseTuple(arguments, "O&O&:_gather", take_array, &numbers, take_unsigned, &threads))
-        return NULL;
-    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
-    PyObject *batch = handle ? batch_gather(handle, numbers.data, numbers.count, NULL,
-                                            RECMAP_PARSE_RAISE, threads, NULL)
-                             : NULL;
-    handle_release(handle);
-    array_release(&numbers);
-    return batch;
-}
-
-/* (seed, epoch, positions or None, numbers or None) or None */
+/* (seed, epoch, positions or None, numbers or None, repeats) or None */
 struct draws_view {
     recmap_draws draws;
     struct array_view positions, numbers;
 };
+
+#define DRAWS_VIEW_INIT                                                                            \
+    { .positions = ARRAY_VIEW_INIT, .numbers = ARRAY_VIEW_INIT }
 
 /* Takes one value for each record, or None. */
 static int take_values(struct array_view *view, PyObject *values, size_t count, const char *name) {
@@ -40,14 +29,41 @@ static int take_values(struct array_view *view, PyObject *values, size_t count, 
 static int take_draws(struct draws_view *view, PyObject *tuple, size_t count) {
     PyObject *positions, *numbers;
     if (tuple == Py_None) return 1;
-    if (!PyArg_ParseTuple(tuple, "O&O&OO:draws", take_uint64, &view->draws.seed, take_uint64,
-                          &view->draws.epoch, &positions, &numbers) ||
+    if (!PyArg_ParseTuple(tuple, "O&O&OOp:draws", take_uint64, &view->draws.seed, take_uint64,
+                          &view->draws.epoch, &positions, &numbers, &view->draws.repeats) ||
         !take_values(&view->positions, positions, count, "positions") ||
         !take_values(&view->numbers, numbers, count, "numbers of draws"))
         return 0;
     if (positions != Py_None) view->draws.positions = view->positions.data;
     if (numbers != Py_None) view->draws.numbers = view->numbers.data;
     return 1;
+}
+
+/* Reads the records, and parses them if there is a parser. Releases the array of numbers. */
+static PyObject *gather(PyObject *object, struct array_view *numbers, recmap_parser *parser,
+                        recmap_parse_mode mode, unsigned threads, PyObject *draws) {
+    struct draws_view view = DRAWS_VIEW_INIT;
+    struct handle_object *handle = NULL;
+    if (take_draws(&view, draws, numbers->count))
+        handle = dataset_handle((struct dataset_object *)object);
+    PyObject *batch = handle ? batch_gather(handle, numbers->data, numbers->count, parser, mode,
+                                            threads, draws == Py_None ? NULL : &view.draws)
+                             : NULL;
+    handle_release(handle);
+    array_release(numbers);
+    array_release(&view.positions);
+    array_release(&view.numbers);
+    return batch;
+}
+
+PyObject *dataset_gather(PyObject *object, PyObject *arguments) {
+    struct array_view numbers = ARRAY_VIEW_INIT;
+    unsigned threads;
+    PyObject *draws = Py_None;
+    if (!PyArg_ParseTuple(arguments, "O&O&|O:_gather", take_array, &numbers, take_unsigned,
+                          &threads, &draws))
+        return NULL;
+    return gather(object, &numbers, NULL, RECMAP_PARSE_RAISE, threads, draws);
 }
 
 PyObject *dataset_parse(PyObject *object, PyObject *arguments) {
@@ -60,18 +76,7 @@ PyObject *dataset_parse(PyObject *object, PyObject *arguments) {
                           &collect, take_unsigned, &threads, &draws))
         return NULL;
     recmap_parse_mode mode = collect ? RECMAP_PARSE_COLLECT : RECMAP_PARSE_RAISE;
-    struct draws_view view = {.positions = ARRAY_VIEW_INIT, .numbers = ARRAY_VIEW_INIT};
-    struct handle_object *handle = NULL;
-    if (take_draws(&view, draws, numbers.count))
-        handle = dataset_handle((struct dataset_object *)object);
-    PyObject *batch = handle ? batch_gather(handle, numbers.data, numbers.count, parser, mode,
-                                            threads, draws == Py_None ? NULL : &view.draws)
-                             : NULL;
-    handle_release(handle);
-    array_release(&numbers);
-    array_release(&view.positions);
-    array_release(&view.numbers);
-    return batch;
+    return gather(object, &numbers, parser, mode, threads, draws);
 }
 
 PyObject *dataset_rows(PyObject *object, PyObject *arguments) {

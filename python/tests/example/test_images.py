@@ -301,6 +301,24 @@ def test_positions_stay_with_their_records_around_bad_ones(photos):
     assert (again["image"] == batch["image"]).all()
 
 
+def test_substitutes_are_drawn_at_their_own_positions(photos):
+    """So a parse of the batch's numbers and positions gives its pixels."""
+    ds = write_bad(photos)
+    order = recmap.WithReplacement(10, seed=1, size=40)
+    options = {"order": order, "seed": 9, "features": features(), "on_bad_record": "substitute"}
+    for size, threads in ((40, 1), (40, 3), (7, 2)):
+        loader = recmap.Loader(ds, size, threads=threads, epochs=1, **options)
+        with pytest.warns(UserWarning, match="a bad record"):
+            batches = list(loader)
+        assert sum(len(batch["label"]) for batch in batches) == 40 and loader.skipped
+        for batch in batches:
+            assert (order.at(0, batch.positions) == batch.numbers).all()
+            place = {"seed": 9, "epoch": 0, "positions": batch.positions}
+            again = ds.parse(batch.numbers, features(), **place)
+            assert (again["image"] == batch["image"]).all()
+            assert (again.seeds() == batch.seeds()).all()
+
+
 def test_without_a_good_substitute_the_first_error_is_raised(tmp_path):
     ds = write(tmp_path, [picture(name)[:300] for name in NAMES[:3]])
     loader = recmap.Loader(ds, 2, features=features(), on_bad_record="substitute")
@@ -450,8 +468,6 @@ def test_a_join_with_random_images_resumes(tmp_path):
     again = load()
     again.load_state_dict(loader.state_dict())
     assert pixels_of(again) == pixels_of(load())[3:]
-    with pytest.raises(ValueError, match="needs on_bad_record='error'"):
-        recmap.JoinedLoader(joined, 5, features=wanted, on_bad_record="skip")
 
 
 def batch_of(batch):

@@ -7,6 +7,7 @@
 #include "base/core/bytes.h"
 #include "base/core/error.h"
 #include "parse/columns/columns.h"
+#include "parse/columns/draws.h"
 #include "parse/image/draw.h"
 
 enum { BYTES_KEPT_MAX = 32 << 20 };
@@ -27,7 +28,7 @@ static void clear(recmap_batch *batch, size_t kept_max) {
     record_memory_clear(&batch->bytes, kept_max);
     batch->count = batch->pin_count = 0;
     batch->is_parsed = batch->has_rows = false;
-    batch->place.is_set = false;
+    batch->has_place = false;
     if (batch->columns) columns_clear_allocated(batch->columns);
 }
 
@@ -47,7 +48,6 @@ void recmap_batch_destroy(recmap_batch *batch) {
     recmap_columns_destroy(batch->whole);
     recmap_pieces_deinit(&batch->pieces);
     free(batch->piece_records);
-    free(batch->row_numbers);
     recmap_batch_clear(batch);
     free(batch->records);
     free(batch->pins);
@@ -83,63 +83,74 @@ recmap_columns *recmap_batch_columns(const recmap_batch *batch) {
 }
 
 void recmap_batch_set_draws(recmap_batch *batch, const recmap_draws *draws) {
-    batch->draws = (struct columns_draws){.is_set = draws};
-    if (!draws) return;
-    batch->draws.seed = draws->seed;
-    batch->draws.epoch = draws->epoch;
-    batch->draws.positions = draws->positions;
-    batch->draws.numbers = draws->numbers;
+    batch->has_draws = draws;
+    if (draws) batch->draws = *draws;
 }
 
-bool batch_set_place(recmap_batch *batch, const struct batch_place *place, uint64_t first,
-                     size_t count, uint64_t epoch_count) {
-    if (!array_reserve(&batch->positions, &batch->positions_capacity, count,
-                       sizeof *batch->positions))
-        return false;
-    if (count) first %= epoch_count; /* the loop has no division, which every record would pay */
-    for (size_t i = 0; i < count; i++) {
-        batch->positions[i] = first;
-        if (++first == epoch_count) first = 0;
-    }
-    batch->place = *place;
-    batch->place.is_set = false;
-    recmap_draws draws = {place->seed, place->epoch, place->repeats ? batch->positions : NULL,
-                          NULL};
-    recmap_batch_set_draws(batch, &draws);
-    return true;
+const recmap_draws *batch_draws(const recmap_batch *batch) {
+    return batch->has_draws ? &batch->place : NULL;
 }
 
-uint64_t *batch_set_draw_numbers(recmap_batch *batch, size_t count) {
-    if (!array_reserve(&batch->draw_numbers, &batch->draw_numbers_capacity, count,
-                       sizeof *batch->draw_numbers))
-        return NULL;
-    batch->place.has_numbers = true;
-    batch->draws.numbers = batch->draw_numbers;
-    return batch->draw_numbers;
+/* An array without values is not NULL either, so that it is known. */
+static uint64_t *reserve(uint64_t **array, size_t *capacity, size_t count) {
+    return array_reserve(array, capacity, count ? count : 1, sizeof **array) ? *array : NULL;
+}
+
+uint64_t *batch_reserve_positions(recmap_batch *batch, size_t count) {
+    return reserve(&batch->positions, &batch->positions_capacity, count);
+}
+
+uint64_t *batch_reserve_draw_numbers(recmap_batch *batch, size_t count) {
+    return reserve(&batch->draw_numbers, &batch->draw_numbers_capacity, count);
+}
+
+static bool copy(uint64_t *own, const uint64_t *values, size_t count) {
+    if (own && count) memcpy(own, values, count * sizeof *values);
+    return own;
+}
+
+recmap_status batch_take_draws(recmap_batch *batch, const recmap_draws *draws, size_t count,
+                               recmap_error *error) {
+    const uint64_t *positions = draws->positions, *numbers = draws->numbers;
+    recmap_status status = RECMAP_OK;
+    if (draws->repeats && !positions)
+        status = fail(error, RECMAP_INVALID, "the draws lack the positions, which count");
+    else if ((positions && positions != batch->positions &&
+              !copy(batch_reserve_positions(batch, count), positions, count)) ||
+             (numbers && numbers != batch->draw_numbers &&
+              !copy(batch_reserve_draw_numbers(batch, count), numbers, count)))
+        status = fail_memory(error);
+    batch->place = *draws;
+    if (positions) batch->place.positions = batch->positions;
+    if (numbers) batch->place.numbers = batch->draw_numbers;
+    if (status != RECMAP_OK) recmap_batch_clear(batch);
+    return status;
 }
 
 void batch_move_place(recmap_batch *batch, size_t target, size_t source) {
     batch->positions[target] = batch->positions[source];
-    if (batch->place.has_numbers) batch->draw_numbers[target] = batch->draw_numbers[source];
+    if (batch->place.numbers) batch->draw_numbers[target] = batch->draw_numbers[source];
+}
+
+int recmap_batch_has_draws(const recmap_batch *batch) {
+    return batch->has_place;
 }
 
 const uint64_t *recmap_batch_positions(const recmap_batch *batch) {
-    return batch->place.is_set ? batch->positions : NULL;
+    return batch->has_place ? batch->place.positions : NULL;
 }
 
 uint64_t recmap_batch_epoch(const recmap_batch *batch) {
-    return batch->place.is_set ? batch->place.epoch : 0;
+    return batch->has_place ? batch->place.epoch : 0;
 }
 
 recmap_status recmap_batch_seeds(uint64_t *seeds, const recmap_batch *batch, const char *name,
                                  recmap_error *error) {
-    const struct batch_place *place = &batch->place;
-    if (!place->is_set)
-        return fail(error, RECMAP_INVALID, "the batch is not of a loader, or it holds rows");
-    for (size_t i = 0; i < batch->count; i++) {
-        uint64_t number = place->has_numbers ? batch->draw_numbers[i] : batch->records[i].number;
-        recmap_image_draw draw = {place->seed, place->epoch, number,
-                                  place->repeats ? batch->positions[i] : RECMAP_NO_RECORD};
+    if (!batch->has_place) return fail(error, RECMAP_INVALID, "the batch was read without draws");
+    size_t count = batch->has_rows ? batch->pieces.row_count : batch->count;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t number = batch->has_rows ? 0 : batch->records[i].number; /* rows have their own */
+        recmap_image_draw draw = draws_get(&batch->place, i, number);
         seeds[i] = draw_seed(&draw, name);
     }
     return RECMAP_OK;

@@ -32,15 +32,6 @@ struct batch_read {
     size_t memory_offset; /* in the batch's memory */
 };
 
-/* Where a loader took a batch from. */
-struct batch_place {
-    bool is_set;  /* the batch is filled */
-    bool repeats; /* the order may hold a record twice in an epoch, so that positions count */
-    uint64_t seed;
-    uint64_t epoch;
-    bool has_numbers; /* draws depend on `draw_numbers` instead of the records' numbers */
-};
-
 struct recmap_batch {
     recmap_record *records;
     size_t count;
@@ -71,23 +62,22 @@ struct recmap_batch {
     bool is_parsed;          /* the columns hold these records */
     bool has_rows;           /* the columns hold rows, which are cut from these records */
     uint64_t row_width;
-    recmap_pieces pieces;           /* of the rows */
-    struct columns_draws row_draws; /* of the pictures in rows */
-    uint64_t *row_numbers;          /* in the order; only for row_draws */
-    size_t row_numbers_capacity;
+    recmap_pieces pieces;  /* of the rows */
     size_t *piece_records; /* the index of each piece's record */
     size_t piece_records_capacity;
     recmap_columns *whole; /* scratch: records that are read completely to cut rows from them */
     struct interrupt interrupt;
     const recmap_allocator *allocator; /* of the columns that are filled next; NULL: none */
     const struct overlap *fetched; /* of a part: what was requested for the whole batch; or NULL */
-    struct columns_draws draws;    /* see recmap_batch_set_draws */
+    bool has_draws;                /* of what is read next */
+    recmap_draws draws;            /* see recmap_batch_set_draws */
     struct image_counts *image_counts; /* of pictures that are decoded next; NULL: none */
     const struct row_repair *repair;   /* of the parse; NULL: failures are raised or collected */
-    struct batch_place place;
-    uint64_t *positions; /* of the records in the epoch, if the place is set */
+    bool has_place;                    /* the batch was read with the draws `place` */
+    recmap_draws place;                /* of the records or rows, in the arrays below */
+    uint64_t *positions;               /* see recmap_draws */
     size_t positions_capacity;
-    uint64_t *draw_numbers; /* of the records, if the place has them */
+    uint64_t *draw_numbers;
     size_t draw_numbers_capacity;
     unsigned thread_count; /* see recmap_batch_set_threads */
     recmap_batch **parts;  /* one per thread; empty except while threads fill this batch */
@@ -109,16 +99,18 @@ void batch_set_image_counts(recmap_batch *batch, struct image_counts *counts);
  * are left out, the batch still has their records. */
 void batch_set_repair(recmap_batch *batch, const struct row_repair *repair);
 
-/* Sets the place, the positions of `count` records, [first, first + count) of an epoch that has
- * `epoch_count`, wrapping at its end, and the draws of the same. Filling the batch unsets
- * `place.is_set`, so the loader sets that once the batch is filled. Returns false without memory.
- */
-bool batch_set_place(recmap_batch *batch, const struct batch_place *place, uint64_t first,
-                     size_t count, uint64_t epoch_count);
+/* The draws of what is being read into the batch, after they were taken; or NULL. */
+const recmap_draws *batch_draws(const recmap_batch *batch);
 
-/* Returns room for the numbers that draws depend on instead of the records' own, after the place
- * was set; the caller fills it. NULL without memory. */
-uint64_t *batch_set_draw_numbers(recmap_batch *batch, size_t count);
+/* Copies the draws of the `count` records or rows that are read next to `place`. Whoever reads them
+ * sets `has_place` afterwards. Errors: INVALID, NO_MEMORY; the batch is then empty. */
+recmap_status batch_take_draws(recmap_batch *batch, const recmap_draws *draws, size_t count,
+                               recmap_error *error);
+
+/* Return room in the batch's own arrays, which are not copied when they are taken. NULL without
+ * memory. */
+uint64_t *batch_reserve_positions(recmap_batch *batch, size_t count);
+uint64_t *batch_reserve_draw_numbers(recmap_batch *batch, size_t count);
 
 /* Moves the position and the draw number of a record to another place, as its record is moved. */
 void batch_move_place(recmap_batch *batch, size_t target, size_t source);

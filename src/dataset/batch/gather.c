@@ -323,8 +323,8 @@ recmap_status dataset_gather_requested(recmap_batch *batch, recmap_dataset *data
     return gather_requests(batch, dataset, caches, parts, record_count, error);
 }
 
-recmap_status recmap_dataset_gather(recmap_batch *batch, recmap_dataset *dataset,
-                                    const uint64_t *numbers, size_t count, recmap_error *error) {
+static recmap_status gather(recmap_batch *batch, recmap_dataset *dataset, const uint64_t *numbers,
+                            size_t count, recmap_error *error) {
     struct fill_request request = {.numbers = numbers, .count = count};
     bool is_done;
     recmap_status status = parallel_fill(&is_done, batch, dataset, &request, error);
@@ -332,14 +332,30 @@ recmap_status recmap_dataset_gather(recmap_batch *batch, recmap_dataset *dataset
     return dataset_gather_here(batch, dataset, numbers, count, error);
 }
 
-recmap_status recmap_dataset_read(recmap_batch *batch, recmap_dataset *dataset, uint64_t first,
-                                  size_t count, recmap_error *error) {
-    recmap_batch_clear(batch);
-    RETURN_IF_FAILED(dataset_check_range(dataset, first, count, error));
+recmap_status recmap_dataset_gather(recmap_batch *batch, recmap_dataset *dataset,
+                                    const uint64_t *numbers, size_t count, recmap_error *error) {
+    if (batch->has_draws) RETURN_IF_FAILED(batch_take_draws(batch, &batch->draws, count, error));
+    RETURN_IF_FAILED(gather(batch, dataset, numbers, count, error));
+    batch->has_place = batch->has_draws;
+    return RECMAP_OK;
+}
+
+static recmap_status read(recmap_batch *batch, recmap_dataset *dataset, uint64_t first,
+                          size_t count, recmap_error *error) {
     struct fill_request request = {.first = first, .count = count};
     bool is_done;
     recmap_status status = parallel_fill(&is_done, batch, dataset, &request, error);
     if (is_done || status != RECMAP_OK) return status;
     RETURN_IF_FAILED(list_range(batch, first, count, error));
     return gather_requests(batch, dataset, NULL, NULL, count, error);
+}
+
+recmap_status recmap_dataset_read(recmap_batch *batch, recmap_dataset *dataset, uint64_t first,
+                                  size_t count, recmap_error *error) {
+    recmap_batch_clear(batch);
+    RETURN_IF_FAILED(dataset_check_range(dataset, first, count, error));
+    if (batch->has_draws) RETURN_IF_FAILED(batch_take_draws(batch, &batch->draws, count, error));
+    RETURN_IF_FAILED(read(batch, dataset, first, count, error));
+    batch->has_place = batch->has_draws;
+    return RECMAP_OK;
 }

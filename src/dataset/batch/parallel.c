@@ -126,15 +126,12 @@ static bool read_part(struct parallel_fill *fill, size_t index, bool is_caller) 
             : recmap_dataset_read(part, fill->dataset, request->first + begin, count, NULL);
     if (status != RECMAP_OK) return false;
     if (!request->parser) return true;
-    struct columns_draws draws = fill->batch->draws;
-    if (draws.positions) draws.positions += begin;
-    if (draws.numbers) draws.numbers += begin;
     columns_set_interrupt(part->columns, &part->interrupt);
-    columns_set_draws(part->columns, &draws);
+    columns_set_draws(part->columns, batch_draws(fill->batch), begin);
     status =
         columns_merge_read(&fill->columns, index, begin, part->records, count, request->mode, NULL);
     columns_set_interrupt(part->columns, NULL);
-    columns_set_draws(part->columns, NULL);
+    columns_set_draws(part->columns, NULL, 0);
     return status == RECMAP_OK;
 }
 

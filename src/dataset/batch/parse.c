@@ -27,14 +27,14 @@ recmap_status dataset_parse_batch(recmap_batch *batch, recmap_dataset *dataset,
     if (status == RECMAP_OK) {
         columns_set_interrupt(batch->columns, &batch->interrupt);
         columns_set_allocator(batch->columns, batch->allocator);
-        columns_set_draws(batch->columns, &batch->draws);
+        columns_set_draws(batch->columns, batch_draws(batch), 0);
         columns_set_image_counts(batch->columns, batch->image_counts);
         columns_set_repair(batch->columns, batch->repair);
         status =
             recmap_parser_parse(batch->columns, parser, batch->records, batch->count, mode, error);
         columns_set_interrupt(batch->columns, NULL);
         columns_set_allocator(batch->columns, NULL);
-        columns_set_draws(batch->columns, NULL);
+        columns_set_draws(batch->columns, NULL, 0);
         columns_set_image_counts(batch->columns, NULL);
         columns_set_repair(batch->columns, NULL);
         if (status == RECMAP_CORRUPT || status == RECMAP_FEATURE)
@@ -44,21 +44,31 @@ recmap_status dataset_parse_batch(recmap_batch *batch, recmap_dataset *dataset,
     return status;
 }
 
+static recmap_status parse(recmap_batch *batch, recmap_dataset *dataset,
+                           const struct fill_request *request, recmap_error *error) {
+    const uint64_t *numbers = request->numbers;
+    bool is_done;
+    recmap_status status = parallel_fill(&is_done, batch, dataset, request, error);
+    if (is_done || status != RECMAP_OK) return status;
+    status = dataset_gather_here(batch, dataset, numbers, request->count, error);
+    if (status == RECMAP_CORRUPT && request->mode == RECMAP_PARSE_COLLECT)
+        return dataset_parse_readable(batch, dataset, request->parser, numbers, request->count,
+                                      error);
+    if (status != RECMAP_OK) return status;
+    status = dataset_parse_batch(batch, dataset, request->parser, request->mode, error);
+    if (status != RECMAP_OK) recmap_batch_clear(batch);
+    return status;
+}
+
 recmap_status recmap_dataset_parse(recmap_batch *batch, recmap_dataset *dataset,
                                    const recmap_parser *parser, const uint64_t *numbers,
                                    size_t count, recmap_parse_mode mode, recmap_error *error) {
-    struct fill_request request = {
+    const struct fill_request request = {
         .numbers = numbers, .count = count, .parser = parser, .mode = mode};
-    bool is_done;
     RETURN_IF_FAILED(columns_check_records(parser, error));
-    RETURN_IF_FAILED(columns_check_draws(parser, batch->draws.is_set, error));
-    recmap_status status = parallel_fill(&is_done, batch, dataset, &request, error);
-    if (is_done || status != RECMAP_OK) return status;
-    status = dataset_gather_here(batch, dataset, numbers, count, error);
-    if (status == RECMAP_CORRUPT && mode == RECMAP_PARSE_COLLECT)
-        return dataset_parse_readable(batch, dataset, parser, numbers, count, error);
-    if (status != RECMAP_OK) return status;
-    status = dataset_parse_batch(batch, dataset, parser, mode, error);
-    if (status != RECMAP_OK) recmap_batch_clear(batch);
-    return status;
+    RETURN_IF_FAILED(columns_check_draws(parser, batch_draws(batch), error));
+    if (batch->has_draws) RETURN_IF_FAILED(batch_take_draws(batch, &batch->draws, count, error));
+    RETURN_IF_FAILED(parse(batch, dataset, &request, error));
+    batch->has_place = batch->has_draws;
+    return RECMAP_OK;
 }

@@ -31,7 +31,7 @@ recmap_batch *parse_parts_memory(const struct parse_parts *parts, size_t part) {
 recmap_status parse_parts_start(struct parse_parts *parts, recmap_batch *batch,
                                 recmap_dataset *dataset, const recmap_parser *parser,
                                 bool leaves_out, recmap_error *error) {
-    RETURN_IF_FAILED(columns_check_draws(parser, batch->draws.is_set, error));
+    RETURN_IF_FAILED(columns_check_draws(parser, batch_draws(batch), error));
     size_t count = parse_parts_count(parser, batch->count);
     *parts = (struct parse_parts){.batch = batch, .dataset = dataset, .parser = parser};
     if (!batch->columns) RETURN_IF_FAILED(recmap_columns_create(&batch->columns, error));
@@ -48,11 +48,10 @@ recmap_status parse_parts_start(struct parse_parts *parts, recmap_batch *batch,
 
 /* Sets what the columns of a part need, or with NULL for `how` resets that. */
 static void set_up(recmap_columns *columns, const struct parse_part *how,
-                   const struct columns_draws *draws, struct interrupt *interrupt) {
+                   struct interrupt *interrupt) {
     static const struct parse_part nothing;
     if (!how) how = &nothing;
     columns_set_interrupt(columns, interrupt);
-    columns_set_draws(columns, draws);
     columns_set_image_counts(columns, how->image_counts);
     columns_set_repair(columns, how->repair);
     columns_set_lost(columns, how->lost, how->lost_count);
@@ -63,17 +62,16 @@ recmap_status parse_parts_read(const struct parse_parts *parts, size_t part,
     const recmap_batch *batch = parts->batch;
     recmap_batch *own = batch->parts[part];
     size_t first = parse_parts_first(parts, part);
-    struct columns_draws draws = batch->draws;
-    if (draws.positions) draws.positions += first;
-    if (draws.numbers) draws.numbers += first;
     recmap_batch_set_interrupt(own, batch->interrupt.function, batch->interrupt.context);
-    set_up(own->columns, how, &draws, &own->interrupt);
+    set_up(own->columns, how, &own->interrupt);
+    columns_set_draws(own->columns, batch_draws(batch), first);
     columns_swap_scratch(own->columns, how->scratch);
     recmap_status status = columns_merge_read(&parts->columns, part, first, batch->records + first,
                                               parse_parts_first(parts, part + 1) - first,
                                               RECMAP_PARSE_RAISE, error);
     columns_swap_scratch(own->columns, how->scratch);
-    set_up(own->columns, NULL, NULL, NULL);
+    set_up(own->columns, NULL, NULL);
+    columns_set_draws(own->columns, NULL, 0);
     recmap_batch_set_interrupt(own, NULL, NULL);
     if (status == RECMAP_CORRUPT || status == RECMAP_FEATURE)
         dataset_place_error(parts->dataset, error);

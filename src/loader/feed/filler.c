@@ -51,22 +51,33 @@ static bool gives_rows(const recmap_deal *deal) {
     return recmap_order_row_width(deal->order) > 0;
 }
 
-/* Tells the batch the epoch and the positions of its records, and what their draws depend on. */
-static recmap_status set_place(recmap_batch *batch, const struct filler *filler,
+/* The positions of a share wrap at the end of the epoch. The loop has no division, which every
+ * record would pay. */
+static void list_positions(uint64_t *positions, const recmap_share *share, uint64_t epoch_count) {
+    uint64_t position = share->count ? share->first % epoch_count : 0;
+    for (uint64_t i = 0; i < share->count; i++) {
+        positions[i] = position;
+        if (++position == epoch_count) position = 0;
+    }
+}
+
+/* Tells the batch where its records are in the epoch, and what their draws depend on. */
+static recmap_status set_draws(recmap_batch *batch, const struct filler *filler,
                                const recmap_deal *deal, const recmap_share *share,
                                recmap_error *error) {
-    size_t count = (size_t)share->count;
-    bool has_numbers = filler->draw_order && deal->order == filler->order;
-    const recmap_order *draws = has_numbers ? filler->draw_order : deal->order;
-    const struct batch_place place = {
-        .repeats = draws->repeats, .seed = filler->draw_seed, .epoch = deal->epoch};
-    if (share->count > SIZE_MAX ||
-        !batch_set_place(batch, &place, share->first, count, recmap_order_count(deal->order)))
-        return fail_memory(error);
-    if (!has_numbers) return RECMAP_OK;
-    uint64_t *numbers = batch_set_draw_numbers(batch, count);
-    if (!numbers) return fail_memory(error);
-    return recmap_order_at(numbers, draws, deal->epoch, batch->positions, count, error);
+    const size_t count = (size_t)share->count;
+    const bool is_joined = filler->draw_order && deal->order == filler->order;
+    const recmap_order *order = is_joined ? filler->draw_order : deal->order;
+    if (share->count > SIZE_MAX) return fail_memory(error);
+    uint64_t *positions = batch_reserve_positions(batch, count);
+    uint64_t *numbers = is_joined ? batch_reserve_draw_numbers(batch, count) : NULL;
+    if (!positions || (is_joined && !numbers)) return fail_memory(error);
+    list_positions(positions, share, recmap_order_count(deal->order));
+    if (is_joined)
+        RETURN_IF_FAILED(recmap_order_at(numbers, order, deal->epoch, positions, count, error));
+    const recmap_draws draws = {filler->draw_seed, deal->epoch, positions, numbers, order->repeats};
+    recmap_batch_set_draws(batch, &draws);
+    return batch_take_draws(batch, &draws, count, error);
 }
 
 static uint64_t sum_sizes(const recmap_batch *batch) {
@@ -83,8 +94,7 @@ static recmap_status list_numbers(struct filler *filler, const recmap_deal *deal
                                                   (size_t)share->count, sizeof *filler->numbers))
         return fail_memory(error);
     if (!gives_rows(deal)) return recmap_deal_numbers(filler->numbers, deal, share, error);
-    uint64_t count = recmap_order_count(deal->order);
-    for (uint64_t i = 0; i < share->count; i++) filler->numbers[i] = (share->first + i) % count;
+    list_positions(filler->numbers, share, recmap_order_count(deal->order));
     return RECMAP_OK;
 }
 
@@ -128,7 +138,7 @@ recmap_status filler_read(struct filled_batch *result, struct filler *filler,
     recmap_share share;
     result->is_started = false;
     RETURN_IF_FAILED(recmap_deal_share(&share, deal, step->step, filler->rank, error));
-    if (!gives_rows(deal)) RETURN_IF_FAILED(set_place(result->batch, filler, deal, &share, error));
+    if (!gives_rows(deal)) RETURN_IF_FAILED(set_draws(result->batch, filler, deal, &share, error));
     if (was_read) return RECMAP_OK;
     RETURN_IF_FAILED(list_numbers(filler, deal, &share, error));
     if (gives_rows(deal)) return RECMAP_OK;
@@ -158,7 +168,7 @@ recmap_status filler_parse(struct filled_batch *result, struct filler *filler,
 
 recmap_status filler_finish(struct filled_batch *result, const struct epoch_step *step,
                             recmap_error *error) {
-    result->batch->place.is_set = !gives_rows(&step->deal);
+    result->batch->has_place = true;
     RETURN_IF_FAILED(epoch_step_state(&result->epoch, &result->position, step, error));
     result->byte_count = sum_sizes(result->batch);
     return RECMAP_OK;

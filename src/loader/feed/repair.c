@@ -59,6 +59,17 @@ recmap_status repair_next(enum row_choice *choice, uint64_t *candidate, struct r
 
 /* ---- Records. */
 
+/* A substitute is drawn as at its own position. */
+static recmap_status move_draw(const struct repair *repair, size_t record, recmap_error *error) {
+    const recmap_deal *deal = repair->deal;
+    recmap_batch *batch = repair->result->batch;
+    uint64_t *position = &batch->positions[record];
+    *position = (position_of(repair) + repair->tries) % recmap_order_count(deal->order);
+    if (!batch->place.numbers) return RECMAP_OK;
+    return recmap_order_at(&batch->draw_numbers[record], repair->filler->draw_order, deal->epoch,
+                           position, 1, error);
+}
+
 /* Returns room for the bytes of a substitute. Those of a former one, which was bad, are used again:
  * otherwise a long row of bad records would take as much memory as all of them have bytes. */
 static uint8_t *reserve_copy(struct repair *repair, size_t size) {
@@ -109,7 +120,7 @@ recmap_status repair_choose(enum row_choice *choice, recmap_record *record, void
         RETURN_IF_FAILED(read_copy(record, &is_damaged, repair, number, error));
     }
     *place = *record;
-    return RECMAP_OK;
+    return move_draw(repair, repair->first_record + index, error);
 }
 
 void repair_close_up(recmap_batch *batch) {

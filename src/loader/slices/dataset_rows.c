@@ -158,20 +158,15 @@ static recmap_status read_pieces(recmap_batch *batch, recmap_dataset *dataset,
     return status;
 }
 
-/* Pictures are drawn by the number of their row, whatever records it is cut from. */
-static recmap_status set_draws(recmap_batch *batch, bool has_pictures, const recmap_order *order,
-                               uint64_t epoch, const uint64_t *positions, size_t count,
-                               recmap_error *error) {
-    batch->row_draws = (struct columns_draws){.is_set = batch->draws.is_set};
-    if (!batch->draws.is_set || !has_pictures) return RECMAP_OK;
-    if (!array_reserve(&batch->row_numbers, &batch->row_numbers_capacity, count,
-                       sizeof *batch->row_numbers))
-        return fail_memory(error);
-    batch->row_draws.seed = batch->draws.seed;
-    batch->row_draws.epoch = epoch;
-    batch->row_draws.positions = order->repeats ? positions : NULL;
-    batch->row_draws.numbers = batch->row_numbers;
-    return recmap_order_at(batch->row_numbers, order, epoch, positions, count, error);
+/* Draws depend on the number of the row, whatever records it is cut from. */
+static recmap_status take_draws(recmap_batch *batch, const recmap_order *order, uint64_t epoch,
+                                const uint64_t *positions, size_t count, recmap_error *error) {
+    if (!batch->has_draws) return RECMAP_OK;
+    uint64_t *numbers = batch_reserve_draw_numbers(batch, count);
+    if (!numbers) return fail_memory(error);
+    RETURN_IF_FAILED(recmap_order_at(numbers, order, epoch, positions, count, error));
+    const recmap_draws draws = {batch->draws.seed, epoch, positions, numbers, order->repeats};
+    return batch_take_draws(batch, &draws, count, error);
 }
 
 recmap_status recmap_dataset_rows(recmap_batch *batch, recmap_dataset *dataset,
@@ -180,14 +175,14 @@ recmap_status recmap_dataset_rows(recmap_batch *batch, recmap_dataset *dataset,
                                   recmap_error *error) {
     recmap_batch_clear(batch);
     RETURN_IF_FAILED(rows_check(dataset, order, parser, error));
-    RETURN_IF_FAILED(columns_check_draws(parser, batch->draws.is_set, error));
+    RETURN_IF_FAILED(columns_check_draws(parser, batch_draws(batch), error));
     RETURN_IF_FAILED(recmap_order_pieces(&batch->pieces, order, epoch, positions, count, error));
-    RETURN_IF_FAILED(
-        set_draws(batch, parser->image_count > 0, order, epoch, positions, count, error));
+    RETURN_IF_FAILED(take_draws(batch, order, epoch, positions, count, error));
     batch->row_width = order->rows.width;
     recmap_status status = read_pieces(batch, dataset, parser, error);
     if (status != RECMAP_OK) recmap_batch_clear(batch);
     batch->is_parsed = batch->has_rows = status == RECMAP_OK;
+    batch->has_place = batch->has_rows && batch->has_draws;
     return status;
 }
 

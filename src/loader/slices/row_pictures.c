@@ -23,11 +23,8 @@ struct row_pictures {
 
 /* All pictures of a row have the row's draw. */
 static recmap_image_draw draw_of(const struct row_pictures *pictures, size_t index) {
-    const struct columns_draws *draws = &pictures->batch->row_draws;
-    const size_t row = index / pictures->row_count;
     if (!pictures->image->plan.is_random) return (recmap_image_draw){.seed = 0};
-    return (recmap_image_draw){draws->seed, draws->epoch, draws->numbers[row],
-                               draws->positions ? draws->positions[row] : RECMAP_NO_RECORD};
+    return draws_get(batch_draws(pictures->batch), index / pictures->row_count, 0);
 }
 
 /* ---- A picture that cannot be decoded. */

@@ -246,12 +246,12 @@ recmap_status rows_read(recmap_batch *batch, struct partial_rows *partial, recma
     if (!batch->columns) RETURN_IF_FAILED(recmap_columns_create(&batch->columns, error));
     columns_set_interrupt(batch->columns, &batch->interrupt);
     columns_set_allocator(batch->columns, batch->allocator);
-    columns_set_draws(batch->columns, &batch->row_draws);
+    columns_set_draws(batch->columns, batch_draws(batch), 0);
     columns_set_image_counts(batch->columns, batch->image_counts);
     recmap_status status = read_columns(batch, partial, error);
     columns_set_interrupt(batch->columns, NULL);
     columns_set_allocator(batch->columns, NULL);
-    columns_set_draws(batch->columns, NULL);
+    columns_set_draws(batch->columns, NULL, 0);
     columns_set_image_counts(batch->columns, NULL);
     return status;
 }

@@ -31,8 +31,9 @@ void columns_set_allocator(recmap_columns *columns, const recmap_allocator *allo
     columns->allocator = allocator;
 }
 
-void columns_set_draws(recmap_columns *columns, const struct columns_draws *draws) {
-    columns->draws = draws ? *draws : (struct columns_draws){.is_set = false};
+void columns_set_draws(recmap_columns *columns, const recmap_draws *draws, size_t first) {
+    columns->draws = draws;
+    columns->first_draw = first;
 }
 
 void columns_set_image_counts(recmap_columns *columns, struct image_counts *counts) {

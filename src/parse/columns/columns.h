@@ -32,7 +32,8 @@ struct recmap_columns {
     size_t lost_count;
     const struct row_repair *repair;   /* of the current parse, or NULL */
     size_t left_out_count;             /* rows that it left out so far */
-    struct columns_draws draws;        /* of the current parse */
+    const recmap_draws *draws;         /* of the current parse, or NULL */
+    size_t first_draw;                 /* the index in the draws of the first record */
     struct image_counts *image_counts; /* of the current parse, or NULL */
     struct image_scratch image_scratch;
 };
@@ -43,8 +44,8 @@ void columns_set_interrupt(recmap_columns *columns, struct interrupt *interrupt)
 /* Sets where the next parse gets memory that exports show. NULL: from the C library. */
 void columns_set_allocator(recmap_columns *columns, const recmap_allocator *allocator);
 
-/* Sets the draws of random images of the next parse. NULL: none. */
-void columns_set_draws(recmap_columns *columns, const struct columns_draws *draws);
+/* Sets the draws of the next parse, and the index in them of its first record. NULL: none. */
+void columns_set_draws(recmap_columns *columns, const recmap_draws *draws, size_t first);
 
 /* Sets where the next parse counts its pictures. NULL: nowhere. */
 void columns_set_image_counts(recmap_columns *columns, struct image_counts *counts);
@@ -53,7 +54,8 @@ void columns_set_image_counts(recmap_columns *columns, struct image_counts *coun
 bool columns_are_random(const recmap_parser *parser);
 
 /* Returns INVALID if the parser has random images and there are no draws. */
-recmap_status columns_check_draws(const recmap_parser *parser, bool has_draws, recmap_error *error);
+recmap_status columns_check_draws(const recmap_parser *parser, const recmap_draws *draws,
+                                  recmap_error *error);
 
 /* Sets the rows that the next parse lists as failures without parsing their records. It must
  * collect failures. */

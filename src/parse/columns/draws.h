@@ -1,17 +1,16 @@
-/* The draws of random images. */
+/* The draws of records and rows. */
 #ifndef RECMAP_PARSE_COLUMNS_DRAWS_H
 #define RECMAP_PARSE_COLUMNS_DRAWS_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <recmap/batch.h>
+#include <recmap/image.h>
 
-/* What random images depend on besides the record. */
-struct columns_draws {
-    bool is_set;
-    uint64_t seed;
-    uint64_t epoch;
-    const uint64_t *positions; /* of the rows; NULL: positions do not count */
-    const uint64_t *numbers;   /* of the rows; NULL: those of their records */
-};
+/* The draw at `index`. `number` is the record's own. */
+static inline recmap_image_draw draws_get(const recmap_draws *draws, size_t index,
+                                          uint64_t number) {
+    return (recmap_image_draw){draws->seed, draws->epoch,
+                               draws->numbers ? draws->numbers[index] : number,
+                               draws->repeats ? draws->positions[index] : RECMAP_NO_RECORD};
+}
 
 #endif

@@ -17,9 +17,9 @@ bool columns_are_random(const recmap_parser *parser) {
     return find_random(parser);
 }
 
-recmap_status columns_check_draws(const recmap_parser *parser, bool has_draws,
+recmap_status columns_check_draws(const recmap_parser *parser, const recmap_draws *draws,
                                   recmap_error *error) {
-    const struct image_feature *image = has_draws ? NULL : find_random(parser);
+    const struct image_feature *image = draws ? NULL : find_random(parser);
     if (!image) return RECMAP_OK;
     fail(error, RECMAP_INVALID, "feature '%.200s' is random, but the epoch is not known",
          parser->outputs[image->pixels].name);
@@ -76,15 +76,6 @@ static bool take_fault(struct read_fault *fault, const recmap_parser *parser,
     return image->is_in_lists || image->is_sliced ? false : fault_blame(fault, image->bytes_slot);
 }
 
-static recmap_image_draw draw_of(const recmap_columns *columns, const recmap_record *record,
-                                 size_t row) {
-    const struct columns_draws *draws = &columns->draws;
-    recmap_image_draw draw = {draws->seed, draws->epoch, record->number, RECMAP_NO_RECORD};
-    if (draws->positions) draw.position = draws->positions[row + columns->left_out_count];
-    if (draws->numbers) draw.number = draws->numbers[row + columns->left_out_count];
-    return draw;
-}
-
 static recmap_status decode(void *pixels, const struct image_feature *image,
                             recmap_columns *columns, const recmap_bytes *bytes,
                             const recmap_image_draw *draw, recmap_error *error) {
@@ -139,12 +130,14 @@ static bool read_image(recmap_columns *columns, const struct image_feature *imag
 bool image_columns_read(recmap_columns *columns, const recmap_record *record, size_t row,
                         struct read_fault *fault) {
     const recmap_parser *parser = columns->batch->parser;
-    const recmap_image_draw draw = draw_of(columns, record, row);
+    const size_t index = columns->first_draw + row + columns->left_out_count;
+    recmap_image_draw draw = {.seed = 0};
+    if (columns->draws) draw = draws_get(columns->draws, index, record->number);
     for (size_t i = 0; i < parser->image_count; i++) {
         const struct image_feature *image = &parser->images[i];
         if (image->is_sliced) continue;
         if (!(image->has_list ? pictures_read : read_image)(
-                columns, image, columns->draws.is_set ? &draw : NULL, row, fault) ||
+                columns, image, columns->draws ? &draw : NULL, row, fault) ||
             !boxes_columns_read(columns, i, row, fault))
             return false;
     }

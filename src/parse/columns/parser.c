@@ -262,7 +262,7 @@ static recmap_status parse(recmap_columns *columns, const recmap_parser *parser,
                            const recmap_record *records, size_t record_count,
                            recmap_parse_mode mode, recmap_error *error) {
     RETURN_IF_FAILED(columns_check_records(parser, error));
-    RETURN_IF_FAILED(columns_check_draws(parser, columns->draws.is_set, error));
+    RETURN_IF_FAILED(columns_check_draws(parser, columns->draws, error));
     /* Only the reference count of the parser changes, which is not visible to the caller. */
     RETURN_IF_FAILED(columns_begin(columns, (recmap_parser *)parser, record_count, error));
     if (!row_checks_begin(columns->batch)) return fail_memory(error);

@@ -179,6 +179,9 @@ static void test_rows_have_draws_of_their_own(void **unused) {
         rows.counts = (struct image_counts){.decoded_count = 0};
         ASSERT_OK(rows_read_epoch(&rows, epoch), &rows.error);
         assert_int_equal(check_rows(&rows, &cropped, epoch, 11), rows.counts.decoded_count);
+        assert_int_equal(recmap_batch_epoch(rows.batch), epoch);
+        for (size_t row = 0; row < rows.count; row++)
+            assert_int_equal(recmap_batch_positions(rows.batch)[row], row);
     }
     rows_deinit(&rows);
 }
