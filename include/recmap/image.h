@@ -73,7 +73,8 @@ struct recmap_image {
     recmap_interpolation interpolation;
     int no_antialias;    /* not 0: the filter does not widen when a picture is made smaller */
     int ignores_exif;    /* not 0: the orientation in the EXIF data is not applied */
-    const char *draw;    /* the name of the random draws; NULL is "" */
+    const char *draw;    /* the name of the random draws; NULL is "". Two features of a parser whose
+                            pixels would be equal are INVALID: they need different names */
     uint64_t max_pixels; /* larger pictures are refused, and any of more than 2^40 pixels; 0:
                             RECMAP_IMAGE_MAX_PIXELS */
     const double *mean;  /* floating-point elements: subtracted from each channel, on the scale 0

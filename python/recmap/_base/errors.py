@@ -295,6 +295,7 @@ _NAMES = {
     "RECMAP_ON_BAD_RECORD_SKIP": 'Loader(on_bad_record="skip")',
     "recmap annotate": "ds.annotate",
     "recmap_batch_set_draws": "ds.parse(numbers, features, epoch=..., seed=...)",
+    "recmap_image.draw": "draw=",
     "recmap_loader_load_grown": 'load_state_dict(state, grown="finish")',
     "recmap_order_blended": "Mixture.continued",
     "recmap schema": "ds.features()",

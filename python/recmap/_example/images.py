@@ -108,7 +108,8 @@ class Image(CallRepr):
             memory: "CHW" is a view of it with other strides, which PyTorch calls `channels_last`.
         exif: turn the picture upright as its EXIF data says, before the crop is drawn.
         draw: the name of the random draws. Images with the same name have the same crops and flips
-            if their pictures have the same size, as a picture and its mask.
+            if their pictures have the same size, as a picture and its mask. Two columns that would
+            be equal, such as two views of one picture, are refused: they need different names.
         max_pixels: larger pictures are refused.
         decoders: paths of shared objects that decode other formats, with a slash each
             ("./qoi.so"): see docs/guide/images.md. They are asked in order, before recmap's own

@@ -1,5 +1,6 @@
 """Images: pixels that depend on (seed, epoch, record), in loaders, parses and one by one."""
 
+import dataclasses
 import pathlib
 import pickle
 import time
@@ -190,10 +191,92 @@ def test_the_state_knows_a_seed_that_only_seeds_use(photos):
 
 def test_images_share_their_draws_unless_they_name_others(photos):
     image = recmap.Image((24, 32), key="image/encoded", **SPEC)
-    same = {"a": image, "b": image, "c": recmap.Image((24, 32), key=image.key, draw="c", **SPEC)}
-    batch = photos.parse(range(60), same, seed=1, epoch=0)
-    assert (batch["a"] == batch["b"]).all()
+    gray, other = dataclasses.replace(image, mode="L"), dataclasses.replace(image, draw="c")
+    batch = photos.parse(range(60), {"a": image, "b": gray, "c": other}, seed=1, epoch=0)
+    alike = photos.parse(range(60), {"b": gray}, seed=1, epoch=0)
+    assert (batch["b"] == alike["b"]).all()
+    difference = batch["a"].mean(-1, keepdims=True) - batch["b"]
+    assert np.median(np.abs(difference)) < 12  # the same rectangles
     assert not any((a == c).all() for a, c in zip(batch["a"], batch["c"], strict=True))
+
+
+SAME = {
+    "image": {"max_pixels": 1 << 20},
+    "size": {"size": (24, 32)},
+    "crop": {"crop": recmap.RandomResizedCrop((0.2, 1.0), (0.75, 4 / 3))},
+}
+OTHERS = {
+    "draw": {"draw": "b"},
+    "key": {"key": "other"},
+    "size": {"size": (24, 33)},
+    "mode": {"mode": "L"},
+    "crop": {"crop": recmap.RandomResizedCrop((0.3, 1.0))},
+    "no crop": {"crop": None},
+    "padding": {"crop": recmap.RandomCrop()},
+    "centre": {"crop": recmap.CenterCrop(40)},
+    "flip": {"flip": 0.25},
+    "interpolation": {"interpolation": "nearest"},
+    "antialias": {"antialias": False},
+    "dtype": {"dtype": "float32"},
+    "layout": {"layout": "CHW"},
+    "exif": {"exif": False},
+    "default": {"default": 3},
+}
+
+
+@pytest.mark.parametrize("given", SAME.values(), ids=SAME)
+def test_two_columns_that_would_be_equal_are_refused(photos, given):
+    image = recmap.Image((24, 32), key="image/encoded", **SPEC)
+    specs = {"a": image, "b": dataclasses.replace(image, **given)}
+    for read in (
+        lambda: photos.parse([0], specs, seed=1, epoch=0),
+        lambda: recmap.Loader(photos, 4, features=specs),
+    ):
+        with pytest.raises(recmap.InvalidError, match="'a' and 'b' would have the same") as raised:
+            read()
+        assert "name their draws differently with `draw=`" in str(raised.value)
+
+
+@pytest.mark.parametrize("given", OTHERS.values(), ids=OTHERS)
+def test_columns_that_differ_in_anything_are_accepted(photos, given):
+    image = recmap.Image((24, 32), key="image/encoded", **SPEC)
+    recmap.Loader(photos, 4, features={"a": image, "b": dataclasses.replace(image, **given)})
+
+
+def test_what_cannot_change_pixels_does_not_make_a_difference(photos):
+    """A filter without scaling, and the width of a filter that has none."""
+    cut = recmap.Image((24, 32), key="image/encoded", crop=recmap.RandomCrop(fill=1))
+    nearest = recmap.Image((24, 32), key="image/encoded", interpolation="nearest")
+    whole = recmap.Image(key="image/encoded")
+    floats = recmap.Image((24, 32), key="image/encoded", dtype="float32", mean=0.5, std=[1, 1, 1])
+    for image, given in (
+        (cut, {"interpolation": "bicubic"}),
+        (nearest, {"antialias": False}),
+        (whole, {"interpolation": "nearest", "antialias": False}),
+        (floats, {"mean": [0.5] * 3, "std": None}),
+    ):
+        with pytest.raises(recmap.InvalidError, match="would have the same pixels"):
+            recmap.Loader(
+                photos, 4, features={"a": image, "b": dataclasses.replace(image, **given)}
+            )
+    other_fill = dataclasses.replace(cut, crop=recmap.RandomCrop(fill=2))
+    other_mean = dataclasses.replace(floats, mean=0.25)
+    recmap.Loader(photos, 4, features={"a": cut, "b": other_fill, "c": floats, "d": other_mean})
+
+
+def test_equal_lists_of_pictures_are_refused(photos):
+    image = recmap.Image((24, 32))
+    lists = {
+        "fixed": recmap.FixedLen(1, image, key="image/encoded"),
+        "longer": recmap.FixedLen(2, image, key="image/encoded"),
+        "any": recmap.VarLen(image, key="image/encoded"),
+        "padded": recmap.FixedLenSequence((), image, key="image/encoded"),
+        "single": recmap.Image((24, 32), key="image/encoded"),
+    }
+    recmap.Loader(photos, 4, features=lists)
+    for name, feature in lists.items():
+        with pytest.raises(recmap.InvalidError, match=f"'{name}' and 'again' would have the same"):
+            recmap.Loader(photos, 4, features={**lists, "again": feature})
 
 
 def test_a_damaged_picture_is_a_bad_record(tmp_path):

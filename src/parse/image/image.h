@@ -28,6 +28,10 @@ recmap_status image_plan_init(struct image_plan *plan, const recmap_image *image
                               recmap_error *error);
 void image_plan_deinit(struct image_plan *plan);
 
+/* Returns true if both plans make the same array of pixels of every picture that both accept. Other
+ * names of draws count as a difference, also if nothing is random. */
+bool image_plan_is_same(const struct image_plan *a, const struct image_plan *b);
+
 /* Fills `count` pixels with a colour, which has one level for each channel. */
 void image_plan_fill(void *pixels, const struct image_plan *plan, const uint8_t *colour,
                      size_t count);

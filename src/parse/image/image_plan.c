@@ -8,6 +8,7 @@
 #include "parse/image/custom.h"
 #include "parse/image/draw.h"
 #include "parse/image/image.h"
+#include "parse/image/rectangle.h"
 
 enum { SIDE_MAX = 65535, LEVELS = 256 };
 
@@ -163,6 +164,32 @@ recmap_status image_plan_init(struct image_plan *plan, const recmap_image *image
                       own->crop == RECMAP_CROP_RANDOM_RESIZED;
     if (is_floating(own->element) && !make_table(plan, image)) return fail_memory(error);
     return copy_decoders(plan, image) ? RECMAP_OK : fail_memory(error);
+}
+
+/* Pixels that are not scaled have no filter, and the nearest pixel is the same for any width. */
+static bool is_same_filter(const recmap_image *a, const recmap_image *b) {
+    const bool is_scaled = a->height && a->crop != RECMAP_CROP_RANDOM;
+    return !is_scaled ||
+           (a->interpolation == b->interpolation &&
+            (a->interpolation == RECMAP_NEAREST || !a->no_antialias == !b->no_antialias));
+}
+
+static bool is_same_table(const struct image_plan *a, const struct image_plan *b) {
+    return !a->table || memcmp(a->table, b->table, LEVELS * a->pixel_size) == 0;
+}
+
+static bool is_same_decoders(const struct image_plan *a, const struct image_plan *b) {
+    return a->decoder_count == b->decoder_count &&
+           (!a->decoder_count ||
+            memcmp(a->decoders, b->decoders, a->decoder_count * sizeof *a->decoders) == 0);
+}
+
+bool image_plan_is_same(const struct image_plan *a, const struct image_plan *b) {
+    const recmap_image *first = &a->image, *second = &b->image;
+    return first->mode == second->mode && first->element == second->element &&
+           first->layout == second->layout && !first->ignores_exif == !second->ignores_exif &&
+           a->draw_stream == b->draw_stream && rectangle_is_same(first, second) &&
+           is_same_filter(first, second) && is_same_table(a, b) && is_same_decoders(a, b);
 }
 
 void image_plan_fill(void *pixels, const struct image_plan *plan, const uint8_t *colour,

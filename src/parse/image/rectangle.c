@@ -59,10 +59,40 @@ static struct side scaled_side(uint32_t first, uint32_t size, uint32_t out) {
     return (struct side){.first = first, .size = size, .scaled = out, .count = out};
 }
 
+static const double *scale_of(const recmap_image *image) {
+    static const double all_scales[2] = {0.08, 1};
+    return image->scale[1] != 0 ? image->scale : all_scales;
+}
+
+static const double *ratio_of(const recmap_image *image) {
+    static const double all_ratios[2] = {3 / 4., 4 / 3.};
+    return image->ratio[1] != 0 ? image->ratio : all_ratios;
+}
+
+static uint32_t resize_of(const recmap_image *image) {
+    return image->resize ? image->resize : 256;
+}
+
+static bool is_same_range(const double a[2], const double b[2]) {
+    return a[0] == b[0] && a[1] == b[1];
+}
+
+bool rectangle_is_same(const recmap_image *a, const recmap_image *b) {
+    if (a->height != b->height || a->width != b->width || a->crop != b->crop || a->flip != b->flip)
+        return false;
+    switch (a->crop) {
+    case RECMAP_CROP_RANDOM_RESIZED:
+        return is_same_range(scale_of(a), scale_of(b)) && is_same_range(ratio_of(a), ratio_of(b));
+    case RECMAP_CROP_CENTER: return resize_of(a) == resize_of(b);
+    case RECMAP_CROP_RANDOM: return a->padding == b->padding && a->fill == b->fill;
+    default: return true;
+    }
+}
+
 /* As torchvision's Resize with one number, then CenterCrop, which rounds half to even. */
 static recmap_status choose_center(struct rectangle *rectangle, const recmap_image *image,
                                    uint32_t width, uint32_t height, recmap_error *error) {
-    const uint64_t resize = image->resize ? image->resize : 256;
+    const uint64_t resize = resize_of(image);
     uint64_t scaled_width = width <= height ? resize : resize * width / height;
     uint64_t scaled_height = width <= height ? resize * height / width : resize;
     if (scaled_width > SCALED_MAX || scaled_height > SCALED_MAX)
@@ -112,9 +142,6 @@ static recmap_status choose_random(struct rectangle *rectangle, const recmap_ima
 recmap_status rectangle_choose(struct rectangle *rectangle, const recmap_image *image,
                                uint32_t width, uint32_t height, uint64_t state,
                                recmap_error *error) {
-    static const double all_scales[2] = {0.08, 1}, all_ratios[2] = {3 / 4., 4 / 3.};
-    const double *scale = image->scale[1] != 0 ? image->scale : all_scales;
-    const double *ratio = image->ratio[1] != 0 ? image->ratio : all_ratios;
     struct box box = {0, 0, width, height};
     *rectangle = (struct rectangle){.is_flipped = draw_unit(random_word(state, DRAW_WORD_FLIP)) <
                                                   image->flip};
@@ -122,7 +149,7 @@ recmap_status rectangle_choose(struct rectangle *rectangle, const recmap_image *
     case RECMAP_CROP_CENTER: return choose_center(rectangle, image, width, height, error);
     case RECMAP_CROP_RANDOM: return choose_random(rectangle, image, width, height, state, error);
     case RECMAP_CROP_RANDOM_RESIZED:
-        box = random_resized_box(width, height, scale, ratio, state);
+        box = random_resized_box(width, height, scale_of(image), ratio_of(image), state);
         break;
     case RECMAP_CROP_NONE: break;
     }

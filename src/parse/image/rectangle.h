@@ -37,4 +37,7 @@ recmap_status rectangle_choose(struct rectangle *rectangle, const recmap_image *
                                uint32_t width, uint32_t height, uint64_t state,
                                recmap_error *error);
 
+/* Returns true if both descriptions choose the same rectangles with the same draws. */
+bool rectangle_is_same(const recmap_image *a, const recmap_image *b);
+
 #endif

@@ -241,6 +241,7 @@ recmap_status plan_compile(recmap_parser *parser, const recmap_feature *features
     RETURN_IF_FAILED(plan_find_images(parser, error));
     RETURN_IF_FAILED(spec_check_names(features, context_count, error));
     RETURN_IF_FAILED(spec_check_names(lists, list_count, error));
+    RETURN_IF_FAILED(plan_check_images(parser, error));
     RETURN_IF_FAILED(finish_set(&parser->features, error));
     RETURN_IF_FAILED(finish_set(&parser->lists, error));
     RETURN_IF_FAILED(add_prefixes(&parser->features, error));

@@ -226,3 +226,44 @@ recmap_status plan_find_images(recmap_parser *parser, recmap_error *error) {
         RETURN_IF_FAILED(find_image(&parser->boxes[i], parser, error));
     return RECMAP_OK;
 }
+
+/* Returns true if the columns have the same pictures in the same places. */
+static bool is_same_list(const struct column_plan *a, const struct column_plan *b) {
+    const recmap_feature *first = &a->feature, *second = &b->feature;
+    const size_t shape_size = first->dimension_count * sizeof *first->shape;
+    return a->is_list == b->is_list && first->kind == second->kind &&
+           strcmp(first->key, second->key) == 0 &&
+           first->dimension_count == second->dimension_count &&
+           (!shape_size || memcmp(first->shape, second->shape, shape_size) == 0) &&
+           !first->unpadded == !second->unpadded && first->max_length == second->max_length &&
+           first->pad_to == second->pad_to && !first->pad_edge == !second->pad_edge;
+}
+
+static bool is_same_image(const struct image_feature *a, const struct image_feature *b) {
+    return image_plan_is_same(&a->plan, &b->plan) && !a->fill == !b->fill &&
+           (!a->fill || memcmp(a->fill, b->fill, a->plan.pixel_size) == 0);
+}
+
+static bool has_pictures(const struct column_plan *column) {
+    return column->is_output && column->feature.kind != RECMAP_FEATURE_BOXES;
+}
+
+static recmap_status check_pair(const recmap_parser *parser, const struct column_plan *a,
+                                const struct column_plan *b, recmap_error *error) {
+    if (!has_pictures(b) || !is_same_list(a, b) ||
+        !is_same_image(&parser->images[a->part], &parser->images[b->part]))
+        return RECMAP_OK;
+    fail(error, RECMAP_INVALID, "features '%.200s' and '%.200s' would have the same pixels",
+         a->feature.name, b->feature.name);
+    fail_advise(error,
+                "for two random views, name their draws differently with `recmap_image.draw`; "
+                "otherwise request one of them");
+    return RECMAP_INVALID;
+}
+
+recmap_status plan_check_images(const recmap_parser *parser, recmap_error *error) {
+    for (size_t i = 0; i < parser->column_count; i++)
+        for (size_t j = i + 1; has_pictures(&parser->columns[i]) && j < parser->column_count; j++)
+            RETURN_IF_FAILED(check_pair(parser, &parser->columns[i], &parser->columns[j], error));
+    return RECMAP_OK;
+}

@@ -24,6 +24,10 @@ recmap_status plan_add_boxes(struct column_plan *column, recmap_parser *parser,
  * image. */
 recmap_status plan_find_images(recmap_parser *parser, recmap_error *error);
 
+/* Returns INVALID if two columns would be equal: their pictures, from one feature, get the same
+ * pixels with the same draws. */
+recmap_status plan_check_images(const recmap_parser *parser, recmap_error *error);
+
 /* Returns the index of the slot in the set, adding it if needed. The set has room. */
 size_t slot_set_add(struct slot_set *set, const struct slot *slot);
 

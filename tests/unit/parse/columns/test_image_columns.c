@@ -200,6 +200,26 @@ static void test_impossible_boxes_are_refused(void **state) {
 }
 
 /* Pixels follow each other; a row that cannot be read has none. */
+static void test_columns_of_the_same_pixels_are_refused(void **state) {
+    (void)state;
+    const recmap_image image = {.version = RECMAP_IMAGE_VERSION,
+                                .height = 4,
+                                .width = 6,
+                                .crop = RECMAP_CROP_RANDOM_RESIZED};
+    recmap_image other = image;
+    const recmap_feature features[] = {image_feature("a", &image), image_feature("b", &other)};
+    recmap_parser *parser;
+    recmap_error error = RECMAP_ERROR_INIT;
+    other.scale[0] = 0.08; /* as the default */
+    other.scale[1] = 1;
+    assert_int_equal(recmap_parser_create(&parser, features, 2, &error), RECMAP_INVALID);
+    assert_string_equal(error.message, "features 'a' and 'b' would have the same pixels");
+    assert_non_null(strstr(error.advice, "differently with `recmap_image.draw`"));
+    other.draw = "b";
+    assert_int_equal(recmap_parser_create(&parser, features, 2, &error), RECMAP_OK);
+    recmap_parser_release(parser);
+}
+
 static void test_pictures_keep_their_sizes(void **state) {
     (void)state;
     const recmap_image image = {.version = RECMAP_IMAGE_VERSION, .flip = 1};
@@ -379,6 +399,7 @@ int main(void) {
         TEST(test_channels_first_shows_the_same_memory),
         TEST(test_tensors_have_the_strides_of_channels_first),
         TEST(test_an_unknown_layout_is_refused),
+        TEST(test_columns_of_the_same_pixels_are_refused),
         TEST(test_pictures_keep_their_sizes),
         TEST(test_a_large_picture_without_a_size_is_refused),
         TEST(test_only_images_with_a_size_have_defaults_and_layouts),
