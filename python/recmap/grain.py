@@ -22,7 +22,7 @@ import numpy as np
 import grain
 
 from ._base.names import suggest_arguments
-from ._base.numbers import natural, out_of_range
+from ._base.numbers import UInt64s, natural, out_of_range
 from ._columns import ColumnBatch, RowForm, columns_of, name_of_lengths, rows_of_batch
 from ._columns.record_batch import RecordBatch
 from ._columns.rows import plain, rows_of
@@ -43,6 +43,7 @@ from ._example.features import (
     value_shape_of,
 )
 from ._example.images import Image, has_random_images
+from ._loader.ordered_records import OrderedRecords
 from ._loader.view_order import order_over
 from ._order.orders import Order, check_fits, order_of
 from ._order.row_orders import warn_if_empty
@@ -498,8 +499,9 @@ class Batches(grain.MapDataset):
     ) -> None:
         super().__init__()
         check_dataset(dataset, "grain.JoinedSource")
-        self._draws = SourceDraws.of(seed, None, "", features)
-        self._draws.warn_of_seed()
+        draws = SourceDraws.of(seed, None, "", features)
+        draws.warn_of_seed()
+        self._seed = draws.seed
         if natural("batch_size", batch_size) < 1:
             raise ValueError(f"batch_size must be at least 1, not {batch_size}")
         self._order_over = order_over(dataset, order)
@@ -522,33 +524,27 @@ class Batches(grain.MapDataset):
         epoch, batch = divmod(index, self._length)
         first = batch * self._batch_size
         end = min(first + self._batch_size, len(self._order))
-        if self._order.row_width:
-            return self._rows(index, epoch, first, end)
-        numbers = self._order.at(epoch, range(first, end))
-        if self._parser is None:
-            return [bytes(record) for record in self._dataset.gather(numbers)]
-        places = np.arange(first, end, dtype=np.uint64) if self._order_over.repeats() else None
-        draws = self._draws.at(epoch, positions=places)
         with self._dataset._advised(self._features or {}):
-            parsed = self._dataset._parsed(numbers, self._parser, "error", 1, draws)
-        self._check_batch(index, parsed)
-        return _with_lengths(columns_of(parsed))
+            batch = self._read(epoch, np.arange(first, end, dtype=np.uint64))
+        if self._parser is None:
+            return [bytes(record) for record in batch]
+        self._check_batch(index, batch)
+        if not self._order.row_width:
+            return _with_lengths(columns_of(batch))
+        columns = rows_of_batch(batch, RowForm.of(self._order_over))
+        return _with_lengths(columns) | columns.layout
+
+    def _read(self, epoch: int, positions: UInt64s) -> RecordBatch:
+        if self._order.row_width and self._parser is None:
+            raise ValueError("the order gives rows: features are missing, with a recmap.Sliced")
+        rest = self._order_over, self._parser, self._seed
+        records = OrderedRecords(self._dataset, self._order, *rest)
+        return cast(RecordBatch, records.read(epoch, positions))
 
     def _check_batch(self, index: int, batch: RecordBatch) -> None:
         """The first batch of a run decides. Another may be the first that is read, and warns."""
         check = self._later_batch if index else self._first_batch
         check.check(batch)
-
-    def _rows(self, index: int, epoch: int, first: int, end: int) -> dict[str, Any]:
-        positions = np.arange(first, end, dtype=np.uint64)
-        if self._parser is None:
-            raise ValueError("the order gives rows: features are missing, with a recmap.Sliced")
-        seed = self._draws.seed
-        rows = self._dataset._rows(self._parser, self._order_over, epoch, positions, seed)
-        batch = cast(RecordBatch, rows)
-        self._check_batch(index, batch)
-        columns = rows_of_batch(batch, RowForm.of(self._order_over))
-        return _with_lengths(columns) | columns.layout
 
     @property
     def _element_spec(self) -> Any:

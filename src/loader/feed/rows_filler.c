@@ -14,16 +14,18 @@ recmap_status rows_fill(recmap_batch *batch, struct filler *filler, const recmap
                                positions, count, error);
 }
 
-/* Returns true if a record of the row is bad; then `error` says why. Other failures are returned.
- */
-static recmap_status rows_probe(bool *is_bad, struct filler *filler, const recmap_deal *deal,
-                                uint64_t position, recmap_error *error) {
+/* Sets `is_bad` to whether a record of the row is bad, and `cause` to the reason. Other failures
+ * are returned. */
+static recmap_status rows_probe(bool *is_bad, recmap_error *cause, struct filler *filler,
+                                const recmap_deal *deal, uint64_t position, recmap_error *error) {
     if (!filler->single) RETURN_IF_FAILED(recmap_batch_create(&filler->single, error));
     batch_set_image_counts(filler->single, &filler->images);
-    recmap_status status = rows_fill(filler->single, filler, deal, &position, 1, error);
+    recmap_status status = rows_fill(filler->single, filler, deal, &position, 1, cause);
     batch_set_image_counts(filler->single, NULL);
     *is_bad = status == RECMAP_CORRUPT || status == RECMAP_FEATURE;
-    return *is_bad ? RECMAP_OK : status;
+    if (status == RECMAP_OK || *is_bad) return RECMAP_OK;
+    if (error) *error = *cause;
+    return status;
 }
 
 /* Replaces the positions of a skipped row and its substitute by their row numbers. */
@@ -44,9 +46,7 @@ static recmap_status choose(bool *is_kept, uint64_t *position, struct repair *re
     uint64_t number = *position;
     recmap_error first, other;
     bool is_bad;
-    recmap_status status = rows_probe(&is_bad, filler, deal, number, &first);
-    if (status != RECMAP_OK && error) *error = first;
-    if (status != RECMAP_OK) return status;
+    RETURN_IF_FAILED(rows_probe(&is_bad, &first, filler, deal, number, error));
     *is_kept = !is_bad;
     if (!is_bad) return RECMAP_OK;
     while (is_bad) {
@@ -56,9 +56,7 @@ static recmap_status choose(bool *is_kept, uint64_t *position, struct repair *re
         if (choice == ROW_RAISED) return first.status;
         *is_kept = choice == ROW_REPLACED;
         if (!*is_kept) break;
-        status = rows_probe(&is_bad, filler, deal, *position, &other);
-        if (status != RECMAP_OK && error) *error = other;
-        if (status != RECMAP_OK) return status;
+        RETURN_IF_FAILED(rows_probe(&is_bad, &other, filler, deal, *position, error));
     }
     return rows_name_skipped(&result->skipped[result->skipped_count - 1], deal, error);
 }
