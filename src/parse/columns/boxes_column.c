@@ -21,34 +21,35 @@ static bool is_null(const struct sink *sink, size_t row) {
     return !(sink->validity.data[row >> 3] >> (row & 7) & 1);
 }
 
-static bool find_coordinates(struct coordinates *found, const struct batch_memory *memory,
+static bool find_coordinates(struct coordinates *coordinates, const struct batch_memory *memory,
                              const struct boxes_feature *boxes, size_t row,
                              struct read_fault *fault) {
     const char *first_key = memory->parser->features.slots[boxes->coordinate[0]].name;
-    found->is_null = true;
+    coordinates->is_null = true;
     for (size_t i = 0; i < 4; i++) {
         const struct sink *sink = sink_of(memory, boxes, i);
         const int64_t *rows = buffer_int64(&sink->rows);
         const uint64_t count = (uint64_t)(rows[row + 1] - rows[row]);
-        found->values[i] = (const float *)(const void *)sink->values.data + rows[row];
-        found->is_null &= is_null(sink, row);
-        if (i == 0) found->count = count;
-        if (count == found->count) continue;
+        coordinates->values[i] = (const float *)(const void *)sink->values.data + rows[row];
+        coordinates->is_null &= is_null(sink, row);
+        if (i == 0) coordinates->count = count;
+        if (count == coordinates->count) continue;
         fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
                   "feature '%.200s' has %" PRIu64 " value%s, but '%.200s' has %" PRIu64
                   ": both need one value for each box",
                   memory->parser->features.slots[boxes->coordinate[i]].name, count, plural(count),
-                  first_key, found->count);
+                  first_key, coordinates->count);
         return fault_blame(fault, boxes->coordinate[i]);
     }
     return true;
 }
 
-static bool check_coordinates(const struct coordinates *found, const struct batch_memory *memory,
-                              const struct boxes_feature *boxes, struct read_fault *fault) {
+static bool check_coordinates(const struct coordinates *coordinates,
+                              const struct batch_memory *memory, const struct boxes_feature *boxes,
+                              struct read_fault *fault) {
     for (size_t edge = 0; edge < 4; edge++)
-        for (uint64_t i = 0; i < found->count; i++) {
-            const float value = found->values[edge][i];
+        for (uint64_t i = 0; i < coordinates->count; i++) {
+            const float value = coordinates->values[edge][i];
             if (isfinite(value)) continue;
             fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
                       "feature '%.200s': the coordinate of box %" PRIu64 " is %s",
@@ -65,21 +66,21 @@ static bool move_boxes(recmap_columns *columns, const struct boxes_feature *boxe
     struct batch_memory *memory = columns->batch;
     struct sink *output = batch_memory_output(memory, boxes->output);
     const struct slot *slot = &memory->parser->outputs[boxes->output];
-    struct coordinates found;
-    if (!find_coordinates(&found, memory, boxes, row, fault) ||
-        !check_coordinates(&found, memory, boxes, fault))
+    struct coordinates coordinates;
+    if (!find_coordinates(&coordinates, memory, boxes, row, fault) ||
+        !check_coordinates(&coordinates, memory, boxes, fault))
         return false;
-    float *values = sink_extend(output, slot, row, found.count * slot->multiple);
+    float *values = sink_extend(output, slot, row, coordinates.count * slot->multiple);
     if (!values) return fault_memory(fault);
-    for (uint64_t i = 0; i < found.count; i++, values += slot->multiple) {
+    for (uint64_t i = 0; i < coordinates.count; i++, values += slot->multiple) {
         float box[4], moved[4];
-        for (size_t edge = 0; edge < 4; edge++) box[edge] = found.values[edge][i];
+        for (size_t edge = 0; edge < 4; edge++) box[edge] = coordinates.values[edge][i];
         const float visible = placement_move_box(moved, &columns->image_scratch.placement, box);
         if (boxes->is_visible) *values = visible;
         else
             for (size_t edge = 0; edge < 4; edge++) values[edge] = moved[edge];
     }
-    if (found.is_null) sink_set_null(output, row);
+    if (coordinates.is_null) sink_set_null(output, row);
     return true;
 }
 

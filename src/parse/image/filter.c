@@ -86,9 +86,9 @@ static void make_weights(int16_t *weights, uint32_t first, uint32_t count, const
     }
 }
 
-static bool reserve(struct filter *filter, uint32_t count, uint32_t taps_max) {
+static bool reserve(struct filter *filter, uint32_t count, uint32_t taps_stride) {
     size_t lists = 2 * (size_t)count * sizeof *filter->first;
-    size_t size = lists + (size_t)count * taps_max * sizeof *filter->weights;
+    size_t size = lists + (size_t)count * taps_stride * sizeof *filter->weights;
     if (size > filter->memory_size) {
         free(filter->memory);
         filter->memory = malloc(size);
@@ -97,11 +97,11 @@ static bool reserve(struct filter *filter, uint32_t count, uint32_t taps_max) {
     }
     filter->begin = filter->end = 0;
     filter->count = count;
-    filter->taps_max = taps_max;
+    filter->taps_stride = taps_stride;
     filter->first = filter->memory;
     filter->taps = filter->first + count;
     filter->weights = (int16_t *)(filter->taps + count);
-    memset(filter->weights, 0, (size_t)count * taps_max * sizeof *filter->weights);
+    memset(filter->weights, 0, (size_t)count * taps_stride * sizeof *filter->weights);
     return true;
 }
 
@@ -120,13 +120,13 @@ static bool make_nearest(struct filter *filter, const struct side *side) {
 /* Finds the source's pixels that are needed, and lets `first` count from their begin. First pixels
  * and ends never descend. */
 static void set_bounds(struct filter *filter) {
-    filter->taps_most = 1;
+    filter->taps_max = 1;
     if (!filter->count) return;
     filter->begin = filter->first[0];
     filter->end = filter->first[filter->count - 1] + filter->taps[filter->count - 1];
     for (uint32_t i = 0; i < filter->count; i++) {
         filter->first[i] -= filter->begin;
-        if (filter->taps[i] > filter->taps_most) filter->taps_most = filter->taps[i];
+        if (filter->taps[i] > filter->taps_max) filter->taps_max = filter->taps[i];
     }
 }
 
@@ -139,8 +139,8 @@ static bool make_smooth(struct filter *filter, const struct side *side,
         uint32_t out = side->cut + i, first = first_tap(side, kernel, out);
         filter->first[i] = first;
         filter->taps[i] = end_tap(side, kernel, out) - first;
-        make_weights(filter->weights + (size_t)i * filter->taps_max, first, filter->taps[i], side,
-                     kernel, out);
+        make_weights(filter->weights + (size_t)i * filter->taps_stride, first, filter->taps[i],
+                     side, kernel, out);
     }
     return true;
 }
@@ -162,11 +162,11 @@ static void swap(uint32_t *list, uint32_t i, uint32_t j) {
 
 void filter_mirror(struct filter *filter) {
     for (uint32_t i = 0, j = filter->count - 1; i < filter->count / 2; i++, j--) {
-        int16_t *a = filter->weights + (size_t)i * filter->taps_max;
-        int16_t *b = filter->weights + (size_t)j * filter->taps_max;
+        int16_t *a = filter->weights + (size_t)i * filter->taps_stride;
+        int16_t *b = filter->weights + (size_t)j * filter->taps_stride;
         swap(filter->first, i, j);
         swap(filter->taps, i, j);
-        for (uint32_t t = 0; t < filter->taps_max; t++) {
+        for (uint32_t t = 0; t < filter->taps_stride; t++) {
             const int16_t weight = a[t];
             a[t] = b[t];
             b[t] = weight;

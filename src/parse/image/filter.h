@@ -16,12 +16,12 @@ enum {
 struct filter {
     uint32_t begin; /* the source's pixels [begin, end) are needed */
     uint32_t end;
-    uint32_t count;     /* of the result's pixels */
-    uint32_t taps_max;  /* weights of a pixel with padding, a multiple of FILTER_TAPS_ALIGN */
-    uint32_t taps_most; /* without padding, of the pixel with the most; at least 1 */
+    uint32_t count;       /* of the result's pixels */
+    uint32_t taps_stride; /* weights of a pixel with padding, a multiple of FILTER_TAPS_ALIGN */
+    uint32_t taps_max;    /* weights of the pixel with the most, without padding; at least 1 */
     uint32_t *first;
     uint32_t *taps;   /* weights of each pixel that are not padding */
-    int16_t *weights; /* taps_max for each pixel */
+    int16_t *weights; /* taps_stride for each pixel */
     void *memory;
     size_t memory_size;
 };

@@ -78,10 +78,10 @@ static void read_application(struct image_header *header, struct jpeg_walk *walk
  * before a zero; other bytes between segments are skipped, as libjpeg does. */
 static size_t next_marker(const uint8_t *data, size_t at, size_t size) {
     while (at + 1 < size) {
-        const uint8_t *found = memchr(data + at, 0xff, size - 1 - at);
-        if (!found) return size;
-        at = (size_t)(found - data);
-        if (found[1] != 0 && found[1] != 0xff) return at;
+        const uint8_t *marker = memchr(data + at, 0xff, size - 1 - at);
+        if (!marker) return size;
+        at = (size_t)(marker - data);
+        if (marker[1] != 0 && marker[1] != 0xff) return at;
         at++;
     }
     return size;

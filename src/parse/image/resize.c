@@ -33,8 +33,8 @@ static size_t with_slack(size_t bytes) {
 static bool reserve(struct resize *resize) {
     size_t sample = resize->is_wide ? 2 : 1;
     /* A path reads as many samples for each pixel as for the one with the most weights. */
-    size_t line =
-        with_slack((resize->row_size + (size_t)resize->x.taps_max * resize->channels) * 2 * sample);
+    size_t line = with_slack((resize->row_size + (size_t)resize->x.taps_stride * resize->channels) *
+                             2 * sample);
     size_t result = with_slack((size_t)resize->x.count * resize->channels * sample);
     size_t taps = with_slack(resize->ring_rows * sizeof *resize->taps);
     resize->row_bytes = with_slack(RESIZE_LEAD + resize->row_size * sample);
@@ -64,7 +64,7 @@ bool resize_start(struct resize *resize, const struct side *x, const struct side
     if (!filter_make(&resize->x, x, interpolation, antialias)) return false;
     if (!filter_make(&resize->y, y, interpolation, antialias)) return false;
     resize->row_size = (size_t)(resize->x.end - resize->x.begin) * channels;
-    resize->ring_rows = resize->y.taps_most;
+    resize->ring_rows = resize->y.taps_max;
     return reserve(resize);
 }
 
@@ -93,7 +93,7 @@ static void filter_wide(struct resize *resize, const int16_t *weights, uint32_t 
             const int32_t *source = line + (size_t)filter->first[x] * resize->channels + c;
             int64_t sum = INT64_C(1) << (across - 1);
             for (uint32_t t = 0; t < filter->taps[x]; t++)
-                sum += filter->weights[(size_t)x * filter->taps_max + t] *
+                sum += filter->weights[(size_t)x * filter->taps_stride + t] *
                        (int64_t)source[(size_t)t * resize->channels];
             sum >>= across;
             row[x * resize->channels + c] = (uint16_t)(sum < 0 ? 0 : sum > 65535 ? 65535 : sum);
@@ -102,7 +102,7 @@ static void filter_wide(struct resize *resize, const int16_t *weights, uint32_t 
 
 static void make_row(struct resize *resize, uint32_t y) {
     const struct filter *filter = &resize->y;
-    const int16_t *weights = filter->weights + (size_t)y * filter->taps_max;
+    const int16_t *weights = filter->weights + (size_t)y * filter->taps_stride;
     uint32_t taps = filter->taps[y];
     if (resize->is_copy) {
         memcpy(resize->result, resize_source_row(resize, y), resize->row_size << resize->is_wide);

@@ -52,7 +52,8 @@ TARGET static inline __m256i load_weights(const int16_t *low, const int16_t *hig
     return _mm256_blend_epi32(_mm256_set1_epi32(first), _mm256_set1_epi32(second), 0xf0);
 }
 
-/* Rounds sums, and stores a pixel from each half; the byte after a pixel of three is lost. */
+/* Rounds sums, and stores a pixel from each half. Four bytes are written, so the byte after a pixel
+ * of three channels is overwritten. */
 TARGET static inline void store_pixels(uint8_t *low, uint8_t *high, __m256i sums) {
     enum { SHIFT = FILTER_BITS + RESIZE_FRACTION_BITS };
     sums = _mm256_srai_epi32(_mm256_add_epi32(sums, _mm256_set1_epi32(1 << (SHIFT - 1))), SHIFT);
@@ -79,11 +80,11 @@ filter_across(uint8_t *row, const int16_t *line, const struct filter *filter, un
     const __m256i together = shuffle_of(channels);
     const uint32_t count = filter->count;
     const int16_t *low_weights = filter->weights;
-    for (uint32_t x = 0; x < count; x += 2, low_weights += 2 * (size_t)filter->taps_max) {
+    for (uint32_t x = 0; x < count; x += 2, low_weights += 2 * (size_t)filter->taps_stride) {
         const bool is_pair = x + 1 < count;
         const int16_t *low = line + (size_t)filter->first[x] * channels;
         const int16_t *high = line + (size_t)filter->first[x + is_pair] * channels;
-        const int16_t *high_weights = is_pair ? low_weights + filter->taps_max : low_weights;
+        const int16_t *high_weights = is_pair ? low_weights + filter->taps_stride : low_weights;
         __m256i sums = _mm256_setzero_si256();
         for (uint32_t t = 0; t < taps; t += 2) {
             __m256i samples = load_samples(low + t * channels, high + t * channels);
@@ -96,14 +97,14 @@ filter_across(uint8_t *row, const int16_t *line, const struct filter *filter, un
     }
 }
 
-/* Few taps are usual: with a constant number of them the inner loop goes. */
+/* Few taps are usual: with a constant number of them the compiler unrolls the inner loop. */
 TARGET static inline __attribute__((always_inline)) void
 filter_channels(uint8_t *row, const int16_t *line, const struct filter *filter, unsigned channels) {
-    switch ((filter->taps_most + 1) / 2) {
+    switch ((filter->taps_max + 1) / 2) {
     case 1: filter_across(row, line, filter, channels, 2); return;
     case 2: filter_across(row, line, filter, channels, 4); return;
     case 3: filter_across(row, line, filter, channels, 6); return;
-    default: filter_across(row, line, filter, channels, filter->taps_most); return;
+    default: filter_across(row, line, filter, channels, filter->taps_max); return;
     }
 }
 

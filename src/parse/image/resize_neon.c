@@ -33,7 +33,7 @@ filter_across(uint8_t *row, const int16_t *line, const struct filter *filter, un
     enum { SHIFT = FILTER_BITS + RESIZE_FRACTION_BITS };
     for (uint32_t x = 0; x < filter->count; x++) {
         const int16_t *source = line + (size_t)filter->first[x] * channels;
-        const int16_t *weights = filter->weights + (size_t)x * filter->taps_max;
+        const int16_t *weights = filter->weights + (size_t)x * filter->taps_stride;
         int32x4_t even = vdupq_n_s32(1 << (SHIFT - 1)), odd = vdupq_n_s32(0);
         uint32_t t = 0;
         for (; t + 1 < filter->taps[x]; t += 2, source += 2 * channels) {

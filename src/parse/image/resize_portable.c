@@ -26,7 +26,7 @@ filter_across(uint8_t *row, const int16_t *line, const struct filter *filter, un
     enum { SHIFT = FILTER_BITS + RESIZE_FRACTION_BITS };
     for (uint32_t x = 0; x < filter->count; x++) {
         const int16_t *source = line + (size_t)filter->first[x] * channels;
-        const int16_t *weights = filter->weights + (size_t)x * filter->taps_max;
+        const int16_t *weights = filter->weights + (size_t)x * filter->taps_stride;
         int32_t sums[4] = {1 << (SHIFT - 1), 1 << (SHIFT - 1), 1 << (SHIFT - 1), 1 << (SHIFT - 1)};
         for (uint32_t t = 0; t < filter->taps[x]; t++)
             for (unsigned c = 0; c < channels; c++)

@@ -78,7 +78,7 @@ static void check_filter(const struct vector_case *vector) {
     for (uint32_t i = 0; i < filter.count; i++)
         for (uint32_t t = 0; t < filter.taps[i]; t++) {
             char line[32];
-            int weight = filter.weights[(size_t)i * filter.taps_max + t];
+            int weight = filter.weights[(size_t)i * filter.taps_stride + t];
             int length = snprintf(line, sizeof line, "%s%u %d", entries ? "\n" : "",
                                   filter.begin + filter.first[i] + t, weight);
             crc = crc32(crc, (const Bytef *)line, (uInt)length);
