@@ -1,4 +1,4 @@
-/* Parsing the gathered records of a batch in parts of a few rows, each on any thread. Unlike
+/* Parsing the gathered records of a batch in parts of a few pictures, each on any thread. Unlike
  * parallel.h, the caller chooses the threads, and records may be repaired while they are parsed.
  *
  *     parse_parts_start    before the first part
@@ -17,11 +17,12 @@ struct parse_parts {
     recmap_batch *batch;
     recmap_dataset *dataset;
     const recmap_parser *parser;
+    size_t part_size; /* records */
     struct columns_merge columns;
 };
 
-/* How one part is parsed. Indices of records count from the first one of the part. */
-struct parse_part {
+/* How a part is parsed. Indices of records count from the first one of the part. */
+struct part_options {
     const struct row_repair *repair; /* NULL: the first failure is an error */
     const struct lost_row *lost;     /* of the part's rows */
     size_t lost_count;
@@ -29,15 +30,24 @@ struct parse_part {
     recmap_columns *scratch; /* columns of the calling thread, whose scratch memory is used */
 };
 
-/* Returns the number of parts that pay: 1 unless the parser has pictures and all of them have a
- * fixed place in the columns. Pictures that keep their size would be copied from the parts. */
-size_t parse_parts_count(const recmap_parser *parser, size_t record_count);
+/* The most pictures in a part, unless one record has more. */
+enum { PART_PICTURES = 16 };
 
-/* The index of the first record of a part; of part `part_count`, the number of records. */
+/* Returns how many of `count` items of `byte_count` encoded bytes are a part: at most `max`, and
+ * fewer if they are long. At least 1. */
+size_t part_size_of(uint64_t byte_count, size_t count, size_t max);
+
+/* The records in a part of this batch. */
+size_t parse_parts_size(const recmap_batch *batch, const recmap_parser *parser);
+
+/* The number of parts once they are started. */
+size_t parse_parts_count(const struct parse_parts *parts);
+
+/* The index of the first record of a part; after the last part, the number of records. */
 size_t parse_parts_first(const struct parse_parts *parts, size_t part);
 
-/* Starts parsing the records of the batch. With `leaves_out`, repairs may leave rows out. Errors:
- * as recmap_dataset_parse. */
+/* Starts parsing the records of the batch, and reserves memory for their pixels. With `leaves_out`,
+ * repairs may leave rows out. Errors: as recmap_dataset_parse. */
 recmap_status parse_parts_start(struct parse_parts *parts, recmap_batch *batch,
                                 recmap_dataset *dataset, const recmap_parser *parser,
                                 bool leaves_out, recmap_error *error);
@@ -45,7 +55,7 @@ recmap_status parse_parts_start(struct parse_parts *parts, recmap_batch *batch,
 /* Parses a part. Errors: as recmap_dataset_parse; the other parts may be read all the same, but not
  * finished. */
 recmap_status parse_parts_read(const struct parse_parts *parts, size_t part,
-                               const struct parse_part *how, recmap_error *error);
+                               const struct part_options *options, recmap_error *error);
 
 /* The batch whose memory a part may use for the bytes of its records. It lives as long as the
  * records of the whole batch. */

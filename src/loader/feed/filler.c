@@ -13,6 +13,7 @@
 #include "loader/feed/repair.h"
 #include "loader/feed/rows_filler.h"
 #include "order/kinds/order.h"
+#include "parse/columns/columns.h"
 
 void filled_batch_clear(struct filled_batch *result) {
     free(result->skipped);
@@ -171,5 +172,6 @@ recmap_status filler_finish(struct filled_batch *result, const struct epoch_step
     result->batch->has_place = true;
     RETURN_IF_FAILED(epoch_step_state(&result->epoch, &result->position, step, error));
     result->byte_count = sum_sizes(result->batch);
+    if (result->batch->is_parsed) result->pixels_size = columns_pixels_size(result->batch->columns);
     return RECMAP_OK;
 }

@@ -12,6 +12,7 @@
 #include "base/core/error.h"
 #include "base/core/plural.h"
 #include "base/os/process.h"
+#include "dataset/batch/batch.h"
 #include "dataset/open/dataset.h"
 #include "dataset/open/direct_support.h"
 #include "loader/slices/rows.h"
@@ -25,8 +26,39 @@ recmap_status loader_check_process(const recmap_loader *loader, recmap_error *er
     return RECMAP_INVALID;
 }
 
+bool loader_has_pictures(const recmap_loader *loader) {
+    return loader->options.parser && loader->options.parser->image_count;
+}
+
+uint64_t loader_decoded_ahead_max(const recmap_loader *loader) {
+    const uint64_t size = loader->pixels_size_max;
+    const uint64_t count = size ? PIXELS_AHEAD / size : 0;
+    return count < DECODED_AHEAD_MIN ? DECODED_AHEAD_MIN : count;
+}
+
+/* Keeps no more columns than can be in use. The oldest ones are used first, because the caller may
+ * still look at the others: then these would need other memory. */
+static void add_spare_columns(recmap_loader *loader, recmap_columns *columns) {
+    const size_t limit = (size_t)min_u64(loader_decoded_ahead_max(loader), loader->slot_count);
+    while (loader->spare_columns_count && loader->spare_columns_count >= limit)
+        recmap_columns_destroy(loader_take_spare_columns(loader));
+    loader->spare_columns[loader->spare_columns_count++] = columns;
+}
+
+recmap_columns *loader_take_spare_columns(recmap_loader *loader) {
+    if (!loader->spare_columns_count) return NULL;
+    recmap_columns *oldest = loader->spare_columns[0];
+    memmove(loader->spare_columns, loader->spare_columns + 1,
+            --loader->spare_columns_count * sizeof *loader->spare_columns);
+    return oldest;
+}
+
 void loader_add_spare(recmap_loader *loader, recmap_batch *batch) {
     if (!batch) return;
+    if (batch->columns && loader_has_pictures(loader)) {
+        add_spare_columns(loader, batch->columns);
+        batch->columns = NULL;
+    }
     if (loader->spare_count < loader->spare_capacity) loader->spares[loader->spare_count++] = batch;
     else recmap_batch_destroy(batch);
 }
@@ -88,37 +120,13 @@ static recmap_status check_draw_order(const recmap_order *order, const recmap_or
                 draw_count, plural(draw_count), count);
 }
 
-enum { PIXELS_AHEAD = 64 << 20 };
-
-/* The bytes of a record's pixels, or PIXELS_AHEAD if records have different numbers of them. */
-static uint64_t pixels_size(const recmap_parser *parser) {
-    uint64_t size = 0;
-    for (size_t i = 0; parser && i < parser->image_count; i++) {
-        const struct image_feature *image = &parser->images[i];
-        const struct slot *slot = &parser->outputs[image->pixels];
-        if (image->shapes != SIZE_MAX || image->has_list) return PIXELS_AHEAD;
-        size += slot->count * recmap_element_size(slot->element);
-    }
-    return size;
-}
-
-/* The default of batches_ahead: some for each thread, but at least RECORDS_AHEAD records. Batches
- * of pixels are large, so no more than PIXELS_AHEAD bytes of them, but always one for each thread
- * to fill and one to take. */
+/* The default of batches_ahead: some for each thread, but at least RECORDS_AHEAD records. */
 static unsigned default_batches_ahead(const recmap_loader_options *options, unsigned threads) {
     enum { BATCHES_MIN = 4, BATCHES_PER_THREAD = 2, RECORDS_AHEAD = 1024 };
-    uint64_t ahead = (uint64_t)threads * BATCHES_PER_THREAD, batch_pixels;
+    uint64_t ahead = (uint64_t)threads * BATCHES_PER_THREAD;
     uint64_t min = options->batch_size ? RECORDS_AHEAD / options->batch_size : 0;
     if (min < BATCHES_MIN) min = BATCHES_MIN;
-    if (ahead < min) ahead = min;
-    uint64_t record_pixels = pixels_size(options->parser);
-    if (!record_pixels) return (unsigned)ahead;
-    uint64_t limit = __builtin_mul_overflow(record_pixels, options->batch_size, &batch_pixels) ||
-                             !batch_pixels
-                         ? 0
-                         : PIXELS_AHEAD / batch_pixels;
-    if (limit < (uint64_t)threads + 1) limit = (uint64_t)threads + 1;
-    return (unsigned)min_u64(ahead, limit);
+    return (unsigned)(ahead < min ? min : ahead);
 }
 
 /* Copies the options and replaces zeros with defaults: a thread for each core, and batches ahead.
@@ -144,7 +152,8 @@ static recmap_status allocate(recmap_loader *loader, recmap_error *error) {
     loader->spare_capacity = loader->slot_count + loader->options.thread_count + 1;
     loader->slots = calloc(loader->slot_count, sizeof *loader->slots);
     loader->spares = calloc(loader->spare_capacity, sizeof *loader->spares);
-    if (!loader->slots || !loader->spares) return fail_memory(error);
+    loader->spare_columns = calloc(loader->slot_count + 1, sizeof *loader->spare_columns);
+    if (!loader->slots || !loader->spares || !loader->spare_columns) return fail_memory(error);
     RETURN_IF_FAILED(recmap_order_describe(&loader->order_text, loader->order, error));
     return epoch_cursor_init(&loader->cursor, loader->order, 0, 0, &loader->deal, error);
 }
@@ -221,6 +230,9 @@ void recmap_loader_destroy(recmap_loader *loader) {
     recmap_parser_release(loader->options.parser);
     recmap_order_release(loader->options.draw_order);
     free(loader->skipped);
+    for (size_t i = 0; i < loader->spare_columns_count; i++)
+        recmap_columns_destroy(loader->spare_columns[i]);
+    free(loader->spare_columns);
     free(loader->spares);
     free(loader->slots);
     free(loader);
@@ -338,6 +350,7 @@ static recmap_status take(recmap_batch **batch, recmap_loader *loader, recmap_er
     slot->result.batch = NULL;
     loader_clear_slot(loader, slot);
     loader->taken++;
+    if (loader->open) pthread_cond_signal(&loader->changed_work); /* one more job may start */
     wake_worker(loader);
     return RECMAP_OK;
 }

@@ -7,10 +7,14 @@
  * Moving to another position (seek, load, retrying after an error) starts a new generation. A batch
  * that was being filled for an older generation is discarded when it is ready.
  *
- * A batch with more than a few pictures is filled by several workers (job_parts.h): the one that
- * took the step gathers its records and opens the job; then it and all other workers parse a part
- * of the earliest open job before they start another step. The worker that ends the last part
- * assembles the batch. */
+ * A batch of pictures is filled by several workers (job_parts.h): the one that took the step
+ * gathers its records and opens the job; then it and all other workers decode a part of the
+ * earliest open job before they start another step. The worker that ends the last part assembles
+ * the batch.
+ *
+ * Pixels take much more memory than records. So records are gathered for as many steps as there are
+ * slots, but only a few of the steps after `taken` have pixels at a time: see decoded_ahead_max. A
+ * job that has none yet waits, and spare batches have none: their columns are kept separately. */
 #ifndef RECMAP_LOADER_FEED_LOADER_H
 #define RECMAP_LOADER_FEED_LOADER_H
 
@@ -79,9 +83,13 @@ struct recmap_loader {
     bool is_awaited;           /* the caller sleeps until its slot is ready */
     uint64_t awaited_since_ns; /* when it began to sleep */
     struct job_parts *open;    /* jobs of which parts are not taken yet, the earliest step first */
+    uint64_t pixels_size_max;  /* of a batch so far, in bytes */
     recmap_batch **spares;     /* empty batches whose memory is used again */
     size_t spare_count;
     size_t spare_capacity;
+    recmap_columns **spare_columns; /* with memory for pixels, which is used again; the one that was
+                                       returned last is last */
+    size_t spare_columns_count;
     recmap_loader_statistics statistics;
     recmap_skipped *skipped;
     size_t skipped_count;
@@ -97,6 +105,19 @@ void *loader_work(void *context);
 
 /* Keeps an empty batch for later use; NULL is ignored. The caller holds the lock. */
 void loader_add_spare(recmap_loader *loader, recmap_batch *batch);
+
+/* How many batches of pictures may have memory for pixels ahead of the caller: as many as have
+ * PIXELS_AHEAD bytes, if all are as large as the largest one so far. At least two, so that workers
+ * can start the next batch while the last parts of one are decoded. The caller holds the lock. */
+enum { PIXELS_AHEAD = 64 << 20, DECODED_AHEAD_MIN = 2 };
+uint64_t loader_decoded_ahead_max(const recmap_loader *loader);
+
+/* Removes columns from the spare ones. Returns NULL if there are none. The caller holds the lock.
+ */
+recmap_columns *loader_take_spare_columns(recmap_loader *loader);
+
+/* Returns true if the loader decodes pictures. */
+bool loader_has_pictures(const recmap_loader *loader);
 
 /* Discards the jobs that workers have left open. No worker is running. */
 void loader_discard_open(recmap_loader *loader);

@@ -6,10 +6,14 @@
 #include "dataset/batch/batch.h"
 #include "loader/feed/repair.h"
 
-recmap_status rows_fill(recmap_batch *batch, struct filler *filler, const recmap_deal *deal,
-                        const uint64_t *positions, size_t count, recmap_error *error) {
+void rows_set_draws(recmap_batch *batch, const struct filler *filler, const recmap_deal *deal) {
     const recmap_draws draws = {.seed = filler->draw_seed, .epoch = deal->epoch};
     recmap_batch_set_draws(batch, &draws);
+}
+
+recmap_status rows_fill(recmap_batch *batch, struct filler *filler, const recmap_deal *deal,
+                        const uint64_t *positions, size_t count, recmap_error *error) {
+    rows_set_draws(batch, filler, deal);
     return recmap_dataset_rows(batch, filler->dataset, deal->order, filler->parser, deal->epoch,
                                positions, count, error);
 }

@@ -5,6 +5,9 @@
 
 #include "loader/feed/filler.h"
 
+/* Lets random pictures of the rows that are read next depend on the epoch. */
+void rows_set_draws(recmap_batch *batch, const struct filler *filler, const recmap_deal *deal);
+
 /* Fills a batch with the rows at some positions. Errors: as recmap_dataset_rows. */
 recmap_status rows_fill(recmap_batch *batch, struct filler *filler, const recmap_deal *deal,
                         const uint64_t *positions, size_t count, recmap_error *error);

@@ -31,22 +31,42 @@ static bool is_nearly_full(const recmap_loader *loader) {
  * caller empties slots faster than workers fill them, it is woken once for several batches: while
  * batches are filled quickly it sleeps until most slots are ready, but never longer than
  * SLEEP_MAX_NS plus one batch. This cannot leave the caller asleep for good: a worker that decides
- * not to wake it has room, so it or another one fills a further batch and decides again. */
+ * not to wake it has room, so it or another one fills a further batch and decides again. Batches of
+ * pictures may have to wait for the caller even if there is room. */
 static bool must_wake_caller(const recmap_loader *loader, const struct job *job) {
     enum { QUICK_NS = 100000, SLEEP_MAX_NS = 200000 };
     const struct loader_slot *awaited = &loader->slots[loader->taken % loader->slot_count];
     if (!loader->is_awaited || !awaited->is_ready) return false;
-    if (!loader->taken || awaited->status != RECMAP_OK || !has_room(loader)) return true;
+    if (!loader->taken || loader_has_pictures(loader)) return true;
+    if (awaited->status != RECMAP_OK || !has_room(loader)) return true;
     if (loader->direct_depth || loader->readahead.is_cold || is_nearly_full(loader)) return true;
     uint64_t now_ns = clock_ns();
     return now_ns - job->started_ns > QUICK_NS || now_ns - loader->awaited_since_ns > SLEEP_MAX_NS;
 }
 
-static bool has_work(const recmap_loader *loader) {
-    return loader->open || has_room(loader);
+/* Returns true if the job may have memory for pixels. The batch that the caller takes next always
+ * may. */
+static bool may_start(const recmap_loader *loader, const struct job *job) {
+    return job->number - loader->taken < loader_decoded_ahead_max(loader);
 }
 
-/* Waits until a job is open or a slot is free. Returns false if the loader closes. */
+/* The earliest open job that a worker can do something about: discard it, start it, or read a part
+ * of it. */
+static struct job_parts *find_open(const recmap_loader *loader) {
+    struct job_parts *parts = loader->open;
+    while (parts && (parts->stage == JOB_STARTS ||
+                     (parts->stage == JOB_WAITS && parts->job.generation == loader->generation &&
+                      !may_start(loader, &parts->job))))
+        parts = parts->next;
+    return parts;
+}
+
+static bool has_work(const recmap_loader *loader) {
+    return find_open(loader) || has_room(loader);
+}
+
+/* Waits until there is something to do about an open job, or a slot is free. Returns false if the
+ * loader closes. */
 static bool wait_for_work(recmap_loader *loader) {
     if (!loader->is_closing && !has_work(loader)) {
         uint64_t started_ns = clock_ns();
@@ -116,8 +136,8 @@ static recmap_status parse(struct job *job, struct filler *filler) {
     return filler_finish(&job->result, &job->step, &job->error);
 }
 
-/* Fills the job's batch. Or returns the parts of the job, after its records were read; its result
- * is then theirs. */
+/* Fills the job's batch. Or returns the parts of a job with pictures, after its records were read;
+ * its result is then theirs. */
 static struct job_parts *fill(struct job *job, recmap_loader *loader, struct filler *filler) {
     uint64_t started_ns = clock_ns();
     job->status = read(job, loader, filler);
@@ -160,10 +180,18 @@ static void put_failed(recmap_loader *loader, struct loader_slot *slot, struct j
     filled_batch_clear(&job->result);
 }
 
+/* Learns how large batches are. After the first one, more jobs may start than before. */
+static void learn_pixels(recmap_loader *loader, uint64_t size) {
+    if (size <= loader->pixels_size_max) return;
+    if (!loader->pixels_size_max) pthread_cond_broadcast(&loader->changed_work);
+    loader->pixels_size_max = size;
+}
+
 static void learn(recmap_loader *loader, const struct job *job) {
     loader->statistics.fill_ns += job->result.fill_ns;
     loader->statistics.parse_ns += job->result.parse_ns;
     loader_count_images(loader, &job->result.images);
+    learn_pixels(loader, job->result.pixels_size);
     loader->statistics.readahead_count += job->plan.asked_count;
     if (job->status == RECMAP_OK && job->plan.is_measured && job->result.batch)
         readahead_learn_waits(&loader->readahead, &job->plan, &job->after,
@@ -269,8 +297,8 @@ static bool is_before(const struct job *job, const struct job *other) {
     return job->number < other->number;
 }
 
-/* Opens the parts of a job to all workers. */
-static void open_parts(recmap_loader *loader, struct job_parts *parts) {
+/* Opens a job to all workers. */
+static void add_open_job(recmap_loader *loader, struct job_parts *parts) {
     struct job_parts **link = &loader->open;
     while (*link && is_before(&(*link)->job, &parts->job)) link = &(*link)->next;
     parts->next = *link;
@@ -279,32 +307,45 @@ static void open_parts(recmap_loader *loader, struct job_parts *parts) {
 }
 
 /* No further part of the job is taken. */
-static void close_job(recmap_loader *loader, struct job_parts *parts) {
+static void remove_open_job(recmap_loader *loader, struct job_parts *parts) {
     struct job_parts **link = &loader->open;
     while (*link && *link != parts) link = &(*link)->next;
     if (*link) *link = parts->next;
     parts->taken_count = parts->count;
 }
 
-/* Takes the next part and parses it. The lock is released meanwhile. */
+/* Gives the job's batch memory for pixels, and divides the job. The lock is released meanwhile. */
+static void start_job(recmap_loader *loader, struct job_parts *parts, struct filler *filler) {
+    recmap_batch *batch = parts->job.result.batch;
+    parts->stage = JOB_STARTS;
+    if (!batch->columns) batch->columns = loader_take_spare_columns(loader);
+    pthread_mutex_unlock(&loader->lock);
+    job_parts_start(parts, filler);
+    pthread_mutex_lock(&loader->lock);
+    parts->stage = JOB_STARTED;
+    pthread_cond_broadcast(&loader->changed_work);
+}
+
+/* Takes the next part and reads it. The lock is released meanwhile. */
 static void do_part(recmap_loader *loader, struct job_parts *parts, struct filler *filler) {
     recmap_error error;
     size_t index = parts->taken_count++;
     parts->running_count++;
-    if (parts->taken_count == parts->count) close_job(loader, parts);
+    if (parts->taken_count == parts->count) remove_open_job(loader, parts);
     pthread_mutex_unlock(&loader->lock);
     recmap_status status = job_parts_read(parts, index, filler, &error);
     pthread_mutex_lock(&loader->lock);
     parts->running_count--;
     job_parts_settle(parts, index, status, &error);
-    if (status != RECMAP_OK) close_job(loader, parts);
+    if (status != RECMAP_OK) remove_open_job(loader, parts);
 }
 
 /* Called by the worker that ends the last part. The lock is released meanwhile. */
-static void end_parts(recmap_loader *loader, struct job_parts *parts) {
+static void end_job(recmap_loader *loader, struct job_parts *parts, struct filler *filler) {
     bool is_wanted = parts->job.generation == loader->generation;
     pthread_mutex_unlock(&loader->lock);
-    job_parts_finish(parts, is_wanted);
+    if (is_wanted) job_parts_finish(parts, filler);
+    else job_parts_cancel(parts);
     end_fill(&parts->job);
     pthread_mutex_lock(&loader->lock);
     put_and_wake(loader, &parts->job);
@@ -318,14 +359,15 @@ static bool has_earlier(struct job_queue *queue, const struct job *other) {
     return oldest->generation == other->generation && oldest->number < other->number;
 }
 
-/* Does a part of the earliest open job, or discards that if the loader has moved to another
- * position. Returns false if there is nothing to do before the worker's own jobs. */
+/* Starts the earliest open job, or does a part of it, or discards it if the loader has moved to
+ * another position. Returns false if there is nothing to do before the worker's own jobs. */
 static bool help(recmap_loader *loader, struct job_queue *queue, struct filler *filler) {
-    struct job_parts *parts = loader->open;
+    struct job_parts *parts = find_open(loader);
     if (!parts || has_earlier(queue, &parts->job)) return false;
-    if (parts->job.generation == loader->generation) do_part(loader, parts, filler);
-    else close_job(loader, parts);
-    if (!parts->running_count && parts->taken_count == parts->count) end_parts(loader, parts);
+    if (parts->job.generation != loader->generation) remove_open_job(loader, parts);
+    else if (parts->stage == JOB_WAITS) start_job(loader, parts, filler);
+    else do_part(loader, parts, filler);
+    if (!parts->running_count && parts->taken_count == parts->count) end_job(loader, parts, filler);
     return true;
 }
 
@@ -333,7 +375,7 @@ void loader_discard_open(recmap_loader *loader) {
     while (loader->open) {
         struct job_parts *parts = loader->open;
         loader->open = parts->next;
-        job_parts_finish(parts, false);
+        job_parts_cancel(parts);
         recmap_batch_destroy(parts->job.result.batch);
         filled_batch_clear(&parts->job.result);
         job_parts_destroy(parts);
@@ -352,7 +394,7 @@ static void prepare_next(recmap_loader *loader, const struct job *job) {
     pthread_mutex_lock(&loader->lock);
 }
 
-/* Fills the worker's oldest job, or opens its parts to all workers. The caller holds the lock; it
+/* Fills the worker's oldest job, or opens it to all workers. The caller holds the lock; it
  * is released meanwhile. */
 static void do_oldest(recmap_loader *loader, struct job_queue *queue, struct filler *filler,
                       struct readahead_room *room) {
@@ -361,7 +403,7 @@ static void do_oldest(recmap_loader *loader, struct job_queue *queue, struct fil
     pthread_mutex_unlock(&loader->lock);
     if (job->status == RECMAP_OK) parts = do_job(job, loader, filler, room);
     pthread_mutex_lock(&loader->lock);
-    if (parts) open_parts(loader, parts);
+    if (parts) add_open_job(loader, parts);
     else put_and_wake(loader, job);
     if (job->prepares_next) prepare_next(loader, job);
     queue->first = (queue->first + 1) % queue->capacity;

@@ -1,16 +1,12 @@
 /* Reading rows from a data set. */
 #include <inttypes.h>
 
-#include "base/core/array.h"
-#include "base/core/bytes.h"
 #include "base/core/error.h"
 #include "base/core/plural.h"
-#include "dataset/batch/gather.h"
-#include "dataset/batch/parse.h"
 #include "dataset/open/dataset.h"
 #include "loader/slices/rows.h"
+#include "loader/slices/rows_reader.h"
 #include "order/kinds/order.h"
-#include "parse/columns/columns.h"
 #include "parse/plan/plan.h"
 #include "parse/plan/spec.h"
 
@@ -89,100 +85,32 @@ recmap_status rows_check(const recmap_dataset *dataset, const recmap_order *orde
     return RECMAP_OK;
 }
 
-/* A record that was verified before is not checked again, so its bytes may be zeros by now: pages
- * past the end of a file that was cut read as zeros. Parsing zeros may succeed or fail, so this is
- * checked in both cases. */
-static recmap_status check_cut(const recmap_batch *batch, recmap_error *error) {
-    for (size_t i = 0; i < batch->count; i++) {
-        if (!batch->shards[i] || !open_shard_was_cut(batch->shards[i])) continue;
-        fail(error, RECMAP_IO, "the file was truncated after it was opened");
-        fail_at(error, NULL, batch->records[i].number, RECMAP_NO_OFFSET);
-        fail_advise(error, "restore the indexed file and open the data set again");
-        return RECMAP_IO;
+/* Reads the rows. Sets `has_failed` if a record that was read in part must be read as a whole. */
+static recmap_status try_rows(bool *has_failed, struct rows_reader *reader, recmap_error *error) {
+    recmap_status status = rows_reader_gather(reader, error);
+    if (status == RECMAP_OK) {
+        status = rows_reader_cut(reader, error);
+        if (status == RECMAP_OK) status = rows_reader_decode(reader, error);
+        status = rows_reader_finish(reader, status, error);
     }
-    return RECMAP_OK;
-}
-
-/* Cuts the rows. Adds the place of the record to the error, as gathering does to its errors. */
-static recmap_status cut_rows(recmap_batch *batch, recmap_dataset *dataset,
-                              struct partial_rows *partial, recmap_error *error) {
-    recmap_status status = rows_read(batch, partial, error);
-    if (status == RECMAP_OK || status == RECMAP_CORRUPT || status == RECMAP_FEATURE) {
-        recmap_status cut_status = check_cut(batch, error);
-        if (cut_status != RECMAP_OK) status = cut_status;
-    }
-    if (status == RECMAP_CORRUPT || status == RECMAP_FEATURE || status == RECMAP_IO)
-        dataset_place_error(dataset, error);
+    *has_failed = reader->partial.has_failed;
+    rows_reader_close(reader);
     return status;
-}
-
-/* Outside the ranges that the rows need, the memory of a partial record was never written. Callers
- * get no pointer to it. The size is right, and the columns still view the ranges. */
-static void hide_partial_records(recmap_batch *batch, const struct partial_rows *partial) {
-    for (size_t i = 0; i < batch->count; i++)
-        if (partial->parts.records[i].is_partial) batch->records[i].data = NULL;
-}
-
-/* Reads the records of the pieces, as far as they are needed, and cuts the rows from them. Sets
- * `has_failed` if a record that was read in part must be read as a whole. */
-static recmap_status try_pieces(bool *has_failed, recmap_batch *batch, recmap_dataset *dataset,
-                                const recmap_parser *parser, recmap_error *error) {
-    struct row_caches *caches = row_caches_of(dataset);
-    size_t record_count;
-    if (!caches) return fail_memory(error);
-    RETURN_IF_FAILED(dataset_request_records(batch->piece_records, &record_count, batch, dataset,
-                                             batch->pieces.items, batch->pieces.count, error));
-    struct partial_rows partial;
-    recmap_status status = partial_rows_init(&partial, batch, parser, caches, record_count, error);
-    if (status == RECMAP_OK)
-        status = dataset_gather_requested(batch, dataset, &partial.parts, record_count, error);
-    if (status == RECMAP_OK) status = cut_rows(batch, dataset, &partial, error);
-    if (status == RECMAP_OK) hide_partial_records(batch, &partial);
-    *has_failed = partial.has_failed;
-    partial_rows_deinit(&partial);
-    return status;
-}
-
-static recmap_status read_pieces(recmap_batch *batch, recmap_dataset *dataset,
-                                 const recmap_parser *parser, recmap_error *error) {
-    bool has_failed = true;
-    recmap_status status = RECMAP_OK;
-    if (!array_reserve(&batch->piece_records, &batch->piece_records_capacity, batch->pieces.count,
-                       sizeof *batch->piece_records))
-        return fail_memory(error);
-    /* A failure makes the data set forget what it knew of one record of this batch. */
-    for (size_t tries = 0; has_failed && tries <= batch->pieces.count; tries++) {
-        has_failed = false;
-        status = try_pieces(&has_failed, batch, dataset, parser, error);
-    }
-    return status;
-}
-
-/* Draws depend on the number of the row, whatever records it is cut from. */
-static recmap_status take_draws(recmap_batch *batch, const recmap_order *order, uint64_t epoch,
-                                const uint64_t *positions, size_t count, recmap_error *error) {
-    if (!batch->has_draws) return RECMAP_OK;
-    uint64_t *numbers = batch_reserve_draw_numbers(batch, count);
-    if (!numbers) return fail_memory(error);
-    RETURN_IF_FAILED(recmap_order_at(numbers, order, epoch, positions, count, error));
-    const recmap_draws draws = {batch->draws.seed, epoch, positions, numbers, order->repeats};
-    return batch_take_draws(batch, &draws, count, error);
 }
 
 recmap_status recmap_dataset_rows(recmap_batch *batch, recmap_dataset *dataset,
                                   const recmap_order *order, const recmap_parser *parser,
                                   uint64_t epoch, const uint64_t *positions, size_t count,
                                   recmap_error *error) {
-    recmap_batch_clear(batch);
-    RETURN_IF_FAILED(rows_check(dataset, order, parser, error));
-    RETURN_IF_FAILED(columns_check_draws(parser, batch_draws(batch), error));
-    RETURN_IF_FAILED(recmap_order_pieces(&batch->pieces, order, epoch, positions, count, error));
-    RETURN_IF_FAILED(take_draws(batch, order, epoch, positions, count, error));
-    batch->row_width = order->rows.width;
-    recmap_status status = read_pieces(batch, dataset, parser, error);
+    struct rows_reader reader;
+    recmap_status status =
+        rows_reader_begin(&reader, batch, dataset, order, parser, epoch, positions, count, error);
+    if (status != RECMAP_OK) return status;
+    /* A failure makes the data set forget what it knew of one record of this batch. */
+    bool has_failed = true;
+    for (size_t tries = 0; has_failed && tries <= batch->pieces.count; tries++)
+        status = try_rows(&has_failed, &reader, error);
     if (status != RECMAP_OK) recmap_batch_clear(batch);
-    batch->is_parsed = batch->has_rows = status == RECMAP_OK;
-    batch->has_place = batch->has_rows && batch->has_draws;
     return status;
 }
 

@@ -1,25 +1,13 @@
 #include "loader/slices/row_pictures.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/core/bytes.h"
 #include "base/core/error.h"
 #include "loader/slices/picture_table.h"
 #include "parse/columns/pictures.h"
-
-/* The pictures of one feature. */
-struct row_pictures {
-    recmap_batch *batch;
-    struct partial_rows *partial;
-    const struct image_feature *image;
-    const recmap_bytes *views; /* of all rows */
-    uint8_t *pixels;
-    size_t picture_size;  /* bytes of pixels */
-    size_t element_count; /* pictures in an element */
-    size_t row_count;     /* pictures in a row */
-    struct picture_table table;
-};
 
 /* All pictures of a row have the row's draw. */
 static recmap_image_draw draw_of(const struct row_pictures *pictures, size_t index) {
@@ -51,77 +39,106 @@ static void name_picture(struct read_fault *fault, const struct row_pictures *pi
                   index % pictures->element_count, in_record);
 }
 
-static recmap_status fail_picture(const struct row_pictures *pictures, size_t index,
-                                  struct read_fault *fault, recmap_error *error) {
+recmap_status row_pictures_fail(const struct row_pictures *pictures, size_t distinct_index,
+                                struct partial_rows *partial, struct read_fault *fault,
+                                recmap_error *error) {
     const recmap_batch *batch = pictures->batch;
+    const size_t index = pictures->distinct[distinct_index];
     const size_t row = index / pictures->row_count;
     const size_t piece =
         find_piece(pictures, row, index % pictures->row_count / pictures->element_count);
     const size_t record_index = batch->piece_records[piece];
     const recmap_record *record = &batch->records[record_index];
     if (fault->status == RECMAP_FEATURE) {
-        if (pictures->partial->parts.records[record_index].is_partial)
-            return partial_rows_fail(pictures->partial, record->number, error);
+        if (partial->parts.records[record_index].is_partial)
+            return partial_rows_fail(partial, record->number, error);
         name_picture(fault, pictures, &batch->pieces.items[piece], index);
         fault->offset = (size_t)(pictures->views[index].data - record->data);
     }
     return columns_raise(error, record, fault);
 }
 
+/* ---- Which pictures are equal. */
+
+static void add_distinct(struct row_pictures *pictures, size_t index) {
+    pictures->distinct[pictures->distinct_count++] = index;
+    pictures->byte_count += pictures->views[index].size;
+}
+
+/* Places without a picture are filled with zeros, each for itself. */
+static void list_distinct(struct row_pictures *pictures, struct picture_table *table,
+                          size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const recmap_bytes *bytes = &pictures->views[i];
+        const recmap_image_draw draw = draw_of(pictures, i);
+        const struct picture_key key = {bytes->data, bytes->size, draw.number, draw.position};
+        const size_t first = bytes->size ? picture_table_add(table, &key, i) : i;
+        pictures->next[i] = 0;
+        if (first == i) {
+            add_distinct(pictures, i);
+            continue;
+        }
+        pictures->next[i] = pictures->next[first];
+        pictures->next[first] = i;
+    }
+}
+
+recmap_status row_pictures_init(struct row_pictures *pictures, recmap_batch *batch,
+                                const recmap_parser *parser, const struct image_feature *image,
+                                recmap_error *error) {
+    struct batch_memory *memory = columns_memory(batch->columns);
+    const struct slice_plan *slice = &parser->slices[image->bytes_slot];
+    const struct sink *views = batch_memory_slice(memory, image->bytes_slot);
+    *pictures =
+        (struct row_pictures){.batch = batch,
+                              .parser = parser,
+                              .image = image,
+                              .views = (const recmap_bytes *)(const void *)views->values.data,
+                              .pixels = batch_memory_output(memory, image->pixels)->values.data,
+                              .picture_size = (size_t)image->plan.image.height *
+                                              image->plan.image.width * image->plan.pixel_size,
+                              .element_count = (size_t)slice->stride,
+                              .row_count = (size_t)(batch->row_width * slice->stride)};
+    const size_t count = batch->pieces.row_count * pictures->row_count;
+    struct picture_table table;
+    if (!picture_table_init(&table, count)) return fail_memory(error);
+    pictures->distinct = malloc((count + 1) * sizeof *pictures->distinct);
+    pictures->next = malloc((count + 1) * sizeof *pictures->next);
+    const bool has_memory = pictures->distinct && pictures->next;
+    if (has_memory) list_distinct(pictures, &table, count);
+    picture_table_deinit(&table);
+    return has_memory ? RECMAP_OK : fail_memory(error);
+}
+
+void row_pictures_deinit(struct row_pictures *pictures) {
+    free(pictures->distinct);
+    free(pictures->next);
+}
+
 /* ---- Pixels. */
 
-static recmap_status read_picture(struct row_pictures *pictures, size_t index,
-                                  recmap_error *error) {
-    const recmap_bytes *bytes = &pictures->views[index];
+static bool copy_to_equal(const struct row_pictures *pictures, size_t index,
+                          recmap_columns *columns, struct read_fault *fault) {
     const size_t size = pictures->picture_size;
-    uint8_t *pixels = pictures->pixels + index * size;
+    for (size_t i = pictures->next[index]; i; i = pictures->next[i]) {
+        memcpy(pictures->pixels + i * size, pictures->pixels + index * size, size);
+        if (interrupt_continues(columns->interrupt, size)) continue;
+        return fault_set(fault, RECMAP_CANCELLED, SIZE_MAX, "interrupted");
+    }
+    return true;
+}
+
+bool row_pictures_read(const struct row_pictures *pictures, size_t distinct_index,
+                       recmap_columns *columns, struct read_fault *fault) {
+    const size_t index = pictures->distinct[distinct_index];
+    const recmap_bytes *bytes = &pictures->views[index];
+    uint8_t *pixels = pictures->pixels + index * pictures->picture_size;
     if (!bytes->size) {
-        memset(pixels, 0, size);
-        return RECMAP_OK;
+        memset(pixels, 0, pictures->picture_size);
+        return true;
     }
     const recmap_image_draw draw = draw_of(pictures, index);
-    const struct picture_key key = {bytes->data, bytes->size, draw.number, draw.position};
-    const size_t first = picture_table_add(&pictures->table, &key, index);
-    if (first != index) {
-        memcpy(pixels, pictures->pixels + first * size, size);
-        return interrupt_check(&pictures->batch->interrupt, size, error);
-    }
-    struct read_fault fault;
-    if (image_column_decode(pictures->batch->columns, pictures->image, pixels, bytes, &draw,
-                            &fault))
-        return RECMAP_OK;
-    return fail_picture(pictures, index, &fault, error);
-}
-
-static recmap_status read_feature(recmap_batch *batch, struct partial_rows *partial,
-                                  const struct image_feature *image, recmap_error *error) {
-    struct batch_memory *memory = columns_memory(batch->columns);
-    const struct slice_plan *slice = &partial->parser->slices[image->bytes_slot];
-    const struct sink *views = batch_memory_slice(memory, image->bytes_slot);
-    struct row_pictures pictures = {
-        .batch = batch,
-        .partial = partial,
-        .image = image,
-        .views = (const recmap_bytes *)(const void *)views->values.data,
-        .pixels = batch_memory_output(memory, image->pixels)->values.data,
-        .picture_size = (size_t)image->plan.image.height * image->plan.image.width *
-                        image->plan.pixel_size,
-        .element_count = (size_t)slice->stride,
-        .row_count = (size_t)(batch->row_width * slice->stride)};
-    const size_t count = batch->pieces.row_count * pictures.row_count;
-    if (!picture_table_init(&pictures.table, count)) return fail_memory(error);
-    recmap_status status = RECMAP_OK;
-    for (size_t i = 0; i < count && status == RECMAP_OK; i++)
-        status = read_picture(&pictures, i, error);
-    picture_table_deinit(&pictures.table);
-    return status;
-}
-
-recmap_status row_pictures_read(recmap_batch *batch, struct partial_rows *partial,
-                                recmap_error *error) {
-    const recmap_parser *parser = partial->parser;
-    for (size_t i = 0; i < parser->image_count; i++)
-        if (parser->images[i].is_sliced)
-            RETURN_IF_FAILED(read_feature(batch, partial, &parser->images[i], error));
-    return RECMAP_OK;
+    return image_column_decode(columns, pictures->parser, pictures->image, pixels, bytes, &draw,
+                               fault) &&
+           copy_to_equal(pictures, index, columns, fault);
 }

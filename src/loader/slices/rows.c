@@ -10,8 +10,6 @@
 #include "base/core/plural.h"
 #include "loader/slices/cut.h"
 #include "loader/slices/partial.h"
-#include "loader/slices/row_pictures.h"
-#include "parse/columns/assemble.h"
 #include "parse/columns/columns.h"
 
 /* Where a piece goes, and what it comes from. */
@@ -223,9 +221,8 @@ static recmap_status read_rows(struct row_cutter *cutter, recmap_error *error) {
     return RECMAP_OK;
 }
 
-/* Cuts the rows and decodes their pictures. */
-static recmap_status read_columns(recmap_batch *batch, struct partial_rows *partial,
-                                  recmap_error *error) {
+static recmap_status cut_columns(recmap_batch *batch, struct partial_rows *partial,
+                                 recmap_error *error) {
     const recmap_parser *parser = partial->parser;
     RETURN_IF_FAILED(columns_begin_rows(batch->columns, parser, batch->pieces.row_count,
                                         batch->row_width, error));
@@ -236,19 +233,16 @@ static recmap_status read_columns(recmap_batch *batch, struct partial_rows *part
                                 .spans = calloc(parser->slice_count + 1, sizeof *cutter.spans)};
     recmap_status status = cutter.spans ? read_rows(&cutter, error) : fail_memory(error);
     free(cutter.spans);
-    if (status == RECMAP_OK) status = row_pictures_read(batch, partial, error);
-    if (status == RECMAP_OK) status = assemble_columns(cutter.memory, &batch->interrupt, error);
-    if (status != RECMAP_OK) columns_clear(batch->columns);
     return status;
 }
 
-recmap_status rows_read(recmap_batch *batch, struct partial_rows *partial, recmap_error *error) {
+recmap_status rows_cut(recmap_batch *batch, struct partial_rows *partial, recmap_error *error) {
     if (!batch->columns) RETURN_IF_FAILED(recmap_columns_create(&batch->columns, error));
     columns_set_interrupt(batch->columns, &batch->interrupt);
     columns_set_allocator(batch->columns, batch->allocator);
     columns_set_draws(batch->columns, batch_draws(batch), 0);
     columns_set_image_counts(batch->columns, batch->image_counts);
-    recmap_status status = read_columns(batch, partial, error);
+    recmap_status status = cut_columns(batch, partial, error);
     columns_set_interrupt(batch->columns, NULL);
     columns_set_allocator(batch->columns, NULL);
     columns_set_draws(batch->columns, NULL, 0);

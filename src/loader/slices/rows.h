@@ -10,8 +10,9 @@
 recmap_status rows_check(const recmap_dataset *dataset, const recmap_order *order,
                          const recmap_parser *parser, recmap_error *error);
 
-/* Reads the columns of the batch, whose pieces and records, or what `partial` says of them, are
- * there. Errors: CORRUPT, FEATURE, with the byte in the record; NO_MEMORY; CANCELLED. */
-recmap_status rows_read(recmap_batch *batch, struct partial_rows *partial, recmap_error *error);
+/* Cuts the columns of the batch, whose pieces and records, or what `partial` says of them, are
+ * there, and reserves memory for the pixels of its pictures. The columns are not assembled. Errors:
+ * CORRUPT, FEATURE, with the byte in the record; NO_MEMORY; CANCELLED. */
+recmap_status rows_cut(recmap_batch *batch, struct partial_rows *partial, recmap_error *error);
 
 #endif

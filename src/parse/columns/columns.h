@@ -50,6 +50,9 @@ void columns_set_draws(recmap_columns *columns, const recmap_draws *draws, size_
 /* Sets where the next parse counts its pictures. NULL: nowhere. */
 void columns_set_image_counts(recmap_columns *columns, struct image_counts *counts);
 
+/* The bytes of the pixels in the current batch. */
+uint64_t columns_pixels_size(const recmap_columns *columns);
+
 /* Returns true if the parser has random images. */
 bool columns_are_random(const recmap_parser *parser);
 

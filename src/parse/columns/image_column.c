@@ -32,6 +32,20 @@ static size_t pixels_size(const struct batch_memory *memory, const struct image_
     return (size_t)slot->count * recmap_element_size(slot->element);
 }
 
+uint64_t columns_pixels_size(const recmap_columns *columns) {
+    struct batch_memory *memory = columns->batch;
+    uint64_t size = 0;
+    for (size_t i = 0; i < memory->parser->image_count; i++) {
+        const struct image_feature *image = &memory->parser->images[i];
+        const struct slot *slot = &memory->parser->outputs[image->pixels];
+        uint64_t values = batch_memory_output(memory, image->pixels)->value_count;
+        if (image->is_sliced) values = memory->row_count * memory->row_width * slot->multiple;
+        else if (slot->count) values = memory->row_count * slot->count;
+        size += values * recmap_element_size(slot->element);
+    }
+    return size;
+}
+
 /* Makes room for a picture that keeps its size, which is read from its header and checked first. */
 static void *reserve_pixels(struct batch_memory *memory, const struct image_feature *image,
                             const recmap_bytes *bytes, size_t row, recmap_error *error) {
@@ -97,16 +111,16 @@ static recmap_status decode_counted(void *pixels, const struct image_feature *im
     return status;
 }
 
-bool image_column_decode(recmap_columns *columns, const struct image_feature *image, void *pixels,
-                         const recmap_bytes *bytes, const recmap_image_draw *draw,
-                         struct read_fault *fault) {
+bool image_column_decode(recmap_columns *columns, const recmap_parser *parser,
+                         const struct image_feature *image, void *pixels, const recmap_bytes *bytes,
+                         const recmap_image_draw *draw, struct read_fault *fault) {
     recmap_error error = RECMAP_ERROR_INIT;
     if (!may_go_on(columns, bytes->size)) {
         fault_set(fault, RECMAP_CANCELLED, SIZE_MAX, "interrupted");
         return false;
     }
     if (decode_counted(pixels, image, columns, bytes, draw, &error) == RECMAP_OK) return true;
-    return take_fault(fault, columns->batch->parser, image, &error);
+    return take_fault(fault, parser, image, &error);
 }
 
 static bool read_image(recmap_columns *columns, const struct image_feature *image,
@@ -122,7 +136,8 @@ static bool read_image(recmap_columns *columns, const struct image_feature *imag
         columns->image_scratch.placement = placement_unmoved;
         return true;
     }
-    if (pixels) return image_column_decode(columns, image, pixels, &bytes, draw, fault);
+    if (pixels)
+        return image_column_decode(columns, memory->parser, image, pixels, &bytes, draw, fault);
     if (columns->image_counts) columns->image_counts->failed_count++;
     return take_fault(fault, memory->parser, image, &error);
 }

@@ -322,7 +322,21 @@ bool columns_merge_share(const struct columns_merge *merge, size_t share, size_t
     return true;
 }
 
+/* Pictures that have no place in the whole before they are decoded were copied there. Parts are
+ * used again, and their pixels would take as much memory as those of the whole batch. */
+static void release_pixels(struct batch_memory *part) {
+    const recmap_parser *parser = part->parser;
+    for (size_t i = 0; i < parser->image_count; i++) {
+        const size_t output = parser->images[i].pixels;
+        if (!parser->outputs[output].count)
+            buffer_release(&batch_memory_output(part, output)->values);
+    }
+}
+
 void columns_merge_end(const struct columns_merge *merge, bool has_failed) {
-    for (size_t i = 0; i < merge->part_count; i++) columns_clear(merge->parts[i]);
+    for (size_t i = 0; i < merge->part_count; i++) {
+        if (merge->parts[i]->batch) release_pixels(merge->parts[i]->batch);
+        columns_clear(merge->parts[i]);
+    }
     if (has_failed) columns_clear(merge->whole);
 }

@@ -71,7 +71,8 @@ bool pictures_read(recmap_columns *columns, const struct image_feature *image,
     if (!pixels) return false;
     for (uint64_t i = 0; i < list.count; i++, pixels += size) {
         if (!list.values[i].size) memset(pixels, 0, size);
-        else if (!image_column_decode(columns, image, pixels, &list.values[i], draw, fault)) {
+        else if (!image_column_decode(columns, memory->parser, image, pixels, &list.values[i], draw,
+                                      fault)) {
             fault_add(fault, " (picture %" PRIu64 ", counted from 0)", i);
             return false;
         }
