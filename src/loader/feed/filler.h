@@ -18,7 +18,7 @@ struct filled_batch {
     uint64_t epoch;        /* where a run resumes once the caller has this batch */
     uint64_t position;
     uint64_t byte_count;
-    uint64_t pixels_size; /* bytes of decoded pictures */
+    uint64_t pixels_size; /* bytes of memory for pixels */
     uint64_t fill_ns;     /* as in recmap_loader_statistics */
     uint64_t parse_ns;
     struct image_counts images;

@@ -50,7 +50,7 @@ void columns_set_draws(recmap_columns *columns, const recmap_draws *draws, size_
 /* Sets where the next parse counts its pictures. NULL: nowhere. */
 void columns_set_image_counts(recmap_columns *columns, struct image_counts *counts);
 
-/* The bytes of the pixels in the current batch. */
+/* The bytes of memory for pixels that the current batch has. */
 uint64_t columns_pixels_size(const recmap_columns *columns);
 
 /* Returns true if the parser has random images. */

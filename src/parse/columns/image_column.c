@@ -35,14 +35,8 @@ static size_t pixels_size(const struct batch_memory *memory, const struct image_
 uint64_t columns_pixels_size(const recmap_columns *columns) {
     struct batch_memory *memory = columns->batch;
     uint64_t size = 0;
-    for (size_t i = 0; i < memory->parser->image_count; i++) {
-        const struct image_feature *image = &memory->parser->images[i];
-        const struct slot *slot = &memory->parser->outputs[image->pixels];
-        uint64_t values = batch_memory_output(memory, image->pixels)->value_count;
-        if (image->is_sliced) values = memory->row_count * memory->row_width * slot->multiple;
-        else if (slot->count) values = memory->row_count * slot->count;
-        size += values * recmap_element_size(slot->element);
-    }
+    for (size_t i = 0; i < memory->parser->image_count; i++)
+        size += batch_memory_output(memory, memory->parser->images[i].pixels)->values.capacity;
     return size;
 }
 
