@@ -42,10 +42,12 @@ typedef struct recmap_loader_options {
     uint32_t world_size; /* number of ranks */
     recmap_last last;
     uint64_t batch_size; /* records per rank and step; ignored if the order makes its own batches */
-    unsigned thread_count;  /* 0: one per core that this process may use */
-    unsigned batches_ahead; /* upper bound on the batches prepared ahead of the caller; 0: two per
-                               thread, but at least four and 1,024 records; of images no more than
-                               64 MiB of pixels, but one per thread and one more */
+    unsigned thread_count; /* 0: one per core that this process may use */
+    /* Upper bound on the batches prepared ahead of the caller; 0: two per thread, but at least four
+     * and 1,024 records. In any case, no more batches are decoded ahead (image.h) than have 64
+     * MiB of pixels if all are as large as the largest one so far, but always two. The records of
+     * the others are only read. */
+    unsigned batches_ahead;
     recmap_on_bad_record on_bad_record;
     recmap_readahead readahead;
     recmap_parser *parser; /* the threads parse each batch with it (recmap_batch_columns); NULL:

@@ -130,9 +130,10 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
             ranks, "drop" leaves them out, "pad" adds records from the start of the epoch. All ranks
             have the same number of steps.
         threads: the number of threads that read, check and parse; 0: one per core.
-        batches_ahead: the maximum number of batches to read ahead; 0: a default, which for images
-            (`Image`) is at most 64 MiB of pixels, but at least one batch per thread and one more.
-            With `epochs`, nothing is read after the last batch.
+        batches_ahead: the maximum number of batches to read ahead; 0: a default. In any case,
+            no more batches of images (`Image`) are decoded ahead than have 64 MiB of pixels, but
+            always two: the records of the others are only read. With `epochs`, nothing is read
+            after the last batch.
         on_bad_record: for records that fail their check: "error" raises, "skip" leaves the record
             out, and "substitute" takes the next good one of the epoch. `skipped` lists them. Warns
             of the first one, and if no record of a step is good.

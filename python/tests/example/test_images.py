@@ -417,20 +417,17 @@ def test_without_a_good_substitute_the_first_error_is_raised(tmp_path):
         next(iter(loader))
 
 
-def test_pixels_ahead_are_limited_by_default(photos):
-    """A batch has 12.3 MB of pixels, so 64 MiB hold five; of other records 16 would be ahead."""
-    image = recmap.Image((640, 640), key="image/encoded")
-    loader = recmap.Loader(photos, 10, features={"image": image}, threads=1)
-    next(iter(loader))
-    while loader.statistics["batches_ready"] < 5:
-        time.sleep(0.001)
-    time.sleep(1)  # a thread with more room would use it
-    assert loader.statistics["decoded_count"] == 60
-    loader = recmap.Loader(photos, 30, features={"image": image}, threads=3)  # one per thread
-    next(iter(loader))
-    while loader.statistics["batches_ready"] < 4:
-        time.sleep(0.001)
-    assert loader.statistics["batches_ready"] == 4
+@pytest.mark.parametrize("options", [{"threads": 1}, {"threads": 3, "batches_ahead": 20}])
+def test_pixels_ahead_are_limited(photos, options):
+    """A batch has 20.7 MB of pixels, so 64 MiB hold three."""
+    image = recmap.Image((830, 830), key="image/encoded")
+    loader = recmap.Loader(photos, 10, features={"image": image}, **options)
+    batches = iter(loader)
+    for taken in (1, 2, 3):
+        next(batches)
+        while loader.statistics["decoded_count"] < (taken + 3) * 10:
+            time.sleep(0.001)
+        assert loader.statistics["decoded_count"] == (taken + 3) * 10
     loader.close()
 
 
