@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, cast
 
 from .._base.names import suggest_arguments
@@ -37,6 +38,13 @@ class Dataset(Selectable):
         np.int64(64)
         """
         return Counts(self)
+
+    @property
+    def labels(self) -> Mapping[str, list[str]]:
+        """The names of the classes of each label, from the metadata that `recmap.tfds.open` read:
+        ``ds.labels["label"][3]`` is the name of class 3. Other data sets have none."""
+        description = self._options.description
+        return {} if description is None else {n: [*names] for n, names in description.labels}
 
     def _counted(self) -> Counted:
         """Names and dtypes of the counted features."""
@@ -132,10 +140,15 @@ class Dataset(Selectable):
 
         Warns about features that have no values, or values of several kinds: they are left out.
 
+        A data set of `recmap.tfds.open` reads no record: its metadata describes the features.
+
         >>> spec = digits().features()["label"]
         >>> spec == recmap.FixedLen((), "int64")
         True
         """
+        description = self._options.description
+        if description is not None and not feature_lists:
+            return dict(description.features)
         schema = self.schema(sample)
         features, omitted = features_of_schema(schema, bool(feature_lists))
         lists = [name for name, members in schema.items() if "list" in members]

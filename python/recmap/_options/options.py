@@ -80,6 +80,7 @@ class OpenOptions:
     shards: str | None = None  # the folder or URL of the shards, if the index was moved
     storage: Storage = field(default_factory=Storage)
     framing_path: str | None = None  # the shared object of a custom framing
+    description: Any = field(default=None, repr=False)  # a Description, if there is metadata
 
     def __post_init__(self) -> None:
         check_choice("check", self.check, _CHECK)
@@ -122,6 +123,12 @@ class ConcatOptions:
     """How the parts of a concatenation are opened."""
 
     parts: tuple[OpenOptions, ...]
+
+    @property
+    def description(self) -> Any:
+        """The description of the parts, if they have the same one."""
+        first = self.parts[0].description if self.parts else None
+        return first if all(part.description == first for part in self.parts) else None
 
     @property
     def path(self) -> str:

@@ -1,0 +1,26 @@
+"""What metadata beside the shards says about the records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .._example.features import Feature
+
+__all__ = ["Description"]
+
+Features = tuple[tuple[str, Feature], ...]
+
+
+@dataclass(frozen=True)
+class Description:
+    """The features of the records, from metadata. It is pickled with the data set.
+
+    Features are tuples of pairs instead of dicts, so that descriptions can be compared and are not
+    changed by whoever has one.
+    """
+
+    features: Features
+    labels: tuple[tuple[str, tuple[str, ...]], ...] = ()  # the names of classes
+    steps: str = ""  # the feature whose values are counted, if records are episodes
+    values_per_step: int = 1  # of that feature
+    window_features: Features = ()

@@ -1,0 +1,145 @@
+"""Opening the splits of a data set that TFDS prepared."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias
+
+from .._base.errors import FileMissingError, InvalidError
+from .._base.plural import counted
+from .._base.warn import warn_caller
+from .._dataset.concat import concat
+from .._dataset.dataset import Dataset
+from .._dataset.description import Description
+from .._index.open import open as open_shards
+from .folder import Prepared
+from .specs import Specs, specs_of, steps_of, window_features_of
+from .splits import Range, Split, ranges_of
+
+__all__ = ["Differences", "description_of", "open_split"]
+
+Differences: TypeAlias = Literal["error", "warn"]
+
+
+def description_of(prepared: Prepared) -> tuple[Description, Specs]:
+    """What the metadata says about the records."""
+    specs = specs_of(prepared.fields)
+    steps = steps_of(prepared.fields)
+    name, size = ("", 1) if steps is None else steps
+    windows = window_features_of(prepared.fields, specs.features)
+    description = Description(
+        tuple(specs.features.items()),
+        tuple(prepared.labels.items()),
+        name,
+        size,
+        tuple(windows.items()) if steps else (),
+    )
+    return description, specs
+
+
+class Splits(Mapping[str, Split]):
+    """The splits of a data set; a split is opened when it is first used.
+
+    With ``metadata="error"`` they have the lengths that the metadata says, which are those of the
+    files; else those of the files that are there.
+    """
+
+    def __init__(
+        self, prepared: Prepared, metadata: Differences, options: Mapping[str, Any]
+    ) -> None:
+        self._prepared = prepared
+        self._metadata = metadata
+        self._options = options
+        self._opened: dict[str, Dataset] = {}
+
+    def __len__(self) -> int:
+        return len(self._prepared.info.splits)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._prepared.info.splits)
+
+    def __getitem__(self, name: str) -> Split:
+        split = self._prepared.info.splits[name]
+        if self._metadata == "error":
+            return split
+        return Split(name, [shard["records"] for shard in self.dataset(name).shards])
+
+    def dataset(self, name: str) -> Dataset:
+        """The data set of all shards of a split."""
+        if name not in self._opened:
+            self._opened[name] = self._open(name)
+        return self._opened[name]
+
+    def _report(self, text: str, path: str, advice: str) -> None:
+        if self._metadata == "error":
+            raise InvalidError(text, path, advice=advice)
+        warn_caller(f"{path}: {text}")
+
+    def _open(self, name: str) -> Dataset:
+        prepared = self._prepared
+        files = prepared.info.files(name)
+        paths = [os.path.join(prepared.folder, file) for file in files]
+        missing = [path for path in paths if not os.path.lexists(path)]
+        there = [path for path in paths if os.path.lexists(path)] if missing else paths
+        if missing:
+            self._report(
+                f"{counted(len(missing), 'shard')} of {len(paths)} of split {name!r} "
+                f"{'is' if len(missing) == 1 else 'are'} missing",
+                missing[0],
+                'Copy the missing shards there, or pass metadata="warn" to use those that are '
+                "there: percentages then refer to these.",
+            )
+        if not there:
+            raise FileMissingError(
+                f"split {name!r} has no shards", prepared.info_path, advice="Copy them there."
+            )
+        dataset = self._open_shards(name, there)
+        self._check_lengths(name, files, dataset)
+        return dataset
+
+    def _open_shards(self, name: str, paths: list[str]) -> Dataset:
+        options = dict(self._options)
+        index = os.path.join(self._prepared.folder, f"{self._prepared.info.name}-{name}.rmx")
+        options["index"] = options.get("index") or index
+        return open_shards(paths, **options)
+
+    def _check_lengths(self, name: str, files: list[str], dataset: Dataset) -> None:
+        """Compares the numbers of records with those in the metadata."""
+        lengths = self._prepared.info.splits[name].shard_lengths
+        expected = dict(zip(map(os.path.basename, files), lengths, strict=True))
+        for shard in dataset.shards:
+            wanted = expected.get(os.path.basename(shard["path"]))
+            if wanted is not None and wanted != shard["records"]:
+                self._report(
+                    f"the shard has {counted(shard['records'], 'record')}, but the metadata says "
+                    f"{wanted}",
+                    os.path.join(self._prepared.folder, os.path.basename(shard["path"])),
+                    'Copy the shard and the metadata again, or pass metadata="warn" to go by the '
+                    "shards.",
+                )
+                return
+
+
+def open_split(splits: Splits, split: Any, description: Description) -> Dataset:
+    """The data set of a split, a slice, or a sum of them."""
+    views = [_view(splits.dataset(range_.split), range_) for range_ in ranges_of(split, splits)]
+    dataset = views[0] if len(views) == 1 else concat(views)
+    _describe(dataset, description)
+    return dataset
+
+
+def _view(dataset: Dataset, range_: Range) -> Dataset:
+    is_whole = not range_.first and range_.end == len(dataset)
+    return dataset if is_whole else dataset[range_.first : range_.end]
+
+
+def _describe(dataset: Dataset, description: Description) -> None:
+    """Lets the data set, its views and its pickled forms have the description."""
+    options = dataset._options
+    if hasattr(options, "parts"):
+        parts = tuple(replace(part, description=description) for part in options.parts)
+        dataset._options = replace(options, parts=parts)
+    else:
+        dataset._options = replace(options, description=description)
