@@ -102,7 +102,9 @@ def _only_split(names: list[str]) -> str:
     if len(names) == 1:
         return names[0]
     listed = ", ".join(map(repr, names)) or "none"
-    raise ValueError(f"name a split, such as split={names[0] if names else 'train'!r}: there are {listed}")
+    raise ValueError(
+        f"name a split, such as split={names[0] if names else 'train'!r}: there are {listed}"
+    )
 
 
 def _with_steps(count: Any, steps: str) -> Any:

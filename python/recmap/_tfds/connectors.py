@@ -96,6 +96,8 @@ def fields_of(text: bytes, path: str) -> list[Field]:
         if len(fields) > _FIELDS_MAX:
             raise InvalidError(f"there are more than {_FIELDS_MAX} features", path)
     names = [field.path for field in fields]
+    if "" in names:
+        raise InvalidError("this metadata of TFDS names no features", path)
     if len(set(names)) < len(names):
         raise InvalidError("two features of this metadata of TFDS have the same name", path)
     return fields

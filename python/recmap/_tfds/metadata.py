@@ -59,7 +59,9 @@ def json_of(text: bytes, path: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        reason = "is nested too deeply" if isinstance(error, RecursionError) else f"is not JSON: {error}"
+        reason = (
+            "is nested too deeply" if isinstance(error, RecursionError) else f"is not JSON: {error}"
+        )
         raise InvalidError(
             f"this metadata of TFDS {reason}", path, advice="Copy the file again from its source."
         ) from None
@@ -135,7 +137,10 @@ def info_of(text: bytes, path: str) -> Info:
             path,
             advice="Prepare it with file_format='tfrecord', or read it with TFDS.",
         )
-    entries = [_dict_of(entry, "a split", path) for entry in _list_of(given.get("splits", []), "splits", path)]
+    entries = [
+        _dict_of(entry, "a split", path)
+        for entry in _list_of(given.get("splits", []), "splits", path)
+    ]
     splits = [_split_of(entry, path) for entry in entries]
     names = [split.name for split in splits]
     if len(set(names)) < len(names):
@@ -144,6 +149,12 @@ def info_of(text: bytes, path: str) -> Info:
         text_of(given.get("name"), "name", path),
         text_of(given.get("version", "?"), "version", path),
         dict(zip(names, splits, strict=True)),
-        {name: _template_of(entry.get("filepathTemplate"), path) for name, entry in zip(names, entries, strict=True)},
-        {name: natural_of(entry.get("numBytes", 0), "numBytes", path) for name, entry in zip(names, entries, strict=True)},
+        {
+            name: _template_of(entry.get("filepathTemplate"), path)
+            for name, entry in zip(names, entries, strict=True)
+        },
+        {
+            name: natural_of(entry.get("numBytes", 0), "numBytes", path)
+            for name, entry in zip(names, entries, strict=True)
+        },
     )

@@ -66,9 +66,7 @@ def _ragged(field: Field, dtype: Any, shape: Iterable[int | None]) -> Ragged:
     """Sequences of sequences: TFDS stores their values and the lengths of each level but the
     outermost. The dimensions of a value are further levels."""
     inner = [UniformRowLength(side) for side in shape if side is not None]
-    return Ragged(
-        dtype, [*_row_lengths(field), *inner], key=f"{field.path}/ragged_flat_values"
-    )
+    return Ragged(dtype, [*_row_lengths(field), *inner], key=f"{field.path}/ragged_flat_values")
 
 
 def _tensor(field: Field) -> Any:
@@ -177,7 +175,8 @@ def steps_of(fields: Iterable[Field]) -> tuple[str, int] | None:
     sizes = {
         field.path: math.prod(side for side in field.leaf.shape if side is not None)
         for field in _step_fields(fields)
-        if field.leaf.encoding == "none" and field.leaf.kind in ("tensor", "text", "box")
+        if field.leaf.encoding == "none"
+        and field.leaf.kind in ("tensor", "text", "box")
         and not _unknown_count(field.leaf)
     }
     usable = {path: size for path, size in sizes.items() if size}

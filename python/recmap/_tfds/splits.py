@@ -157,7 +157,9 @@ def _number(part: str, text: str, unit: str) -> Any:
 def _in_range(part: str, split: Split, first: Any, end: Any, unit: str) -> Range:
     count = split.num_examples
     if unit == "%":
-        first, end = (None if bound is None else round(bound * count / 100) for bound in (first, end))
+        first, end = (
+            None if bound is None else round(bound * count / 100) for bound in (first, end)
+        )
     elif unit == "shard":
         first, end = _shard_bounds(split, first, end)
     first, end = 0 if first is None else first, count if end is None else end
