@@ -22,9 +22,8 @@ import numpy as np
 from ._base.names import suggest_arguments
 from ._base.warn import warn_caller
 from ._dataset.dataset import Dataset
-from ._index.open import open as _open
 from ._options.reading import check_choice
-from ._options.storage import Path, Storage
+from ._options.storage import Path
 from ._order.row_orders import Windows
 from ._tfds.folder import prepared_in
 from ._tfds.nest import nest as nest

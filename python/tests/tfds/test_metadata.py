@@ -57,12 +57,12 @@ def test_info():
     ],
 )
 def test_damaged_info(make):
-    with pytest.raises(recmap.InvalidError, match="metadata of TFDS"):
+    with pytest.raises(recmap.InvalidError, match=r"metadata of TFDS"):
         make()
 
 
 def test_other_files_than_tfrecord():
-    with pytest.raises(recmap.UnsupportedError, match="prepared as 'array_record'"):
+    with pytest.raises(recmap.UnsupportedError, match=r"prepared as 'array_record'"):
         info(fileFormat="array_record")
 
 
@@ -94,7 +94,7 @@ def test_damaged_features(features):
 
 
 def test_deep_nesting():
-    for depth, message in ((1000, "nested more than 64 levels deep"), (100_000, "too deeply")):
+    for depth, message in ((100, "nested more than 64 levels deep"), (100_000, "too deeply")):
         inner = json.dumps(tensor("int64"))
         start, end = json.dumps(sequence("?")).split('"?"')
         text = json.dumps(group(x="?")).replace('"?"', start * depth + inner + end * depth)
@@ -108,7 +108,7 @@ def test_unknown_connectors_are_named(tmp_path):
     assert specs_of(fields(features)).omitted == {"sound": "recmap does not know Sound"}
     record = recmap.encode_example({"x": 3, "sound": b"?"})
     folder = prepare(tmp_path, features, {"train": [[record]]})
-    with pytest.warns(UserWarning, match="feature 'sound' is left out: recmap does not know Sound"):
+    with pytest.warns(UserWarning, match=r"'sound' is left out: recmap does not know Sound"):
         ds = recmap.tfds.open(folder)
     assert list(ds.features()) == ["x"]
 

@@ -96,7 +96,7 @@ def test_the_only_split_need_not_be_named(tmp_path):
 
 
 def test_a_split_must_be_named(folder):
-    with pytest.raises(ValueError, match="name a split, .*there are 'train', 'test'"):
+    with pytest.raises(ValueError, match=r"name a split, .*there are 'train', 'test'"):
         recmap.tfds.open(folder)
 
 
@@ -111,12 +111,12 @@ def test_configurations_must_be_named(folder, tmp_path):
     shutil.copytree(folder, tmp_path / "other" / "tiny" / "1.0.0")
     assert len(recmap.tfds.open(tmp_path / "other", "train")) == 9
     shutil.copytree(folder, tmp_path / "other" / "huge" / "1.0.0")
-    with pytest.raises(recmap.InvalidError, match="2 data sets or configurations: 'huge', 'tiny'"):
+    with pytest.raises(recmap.InvalidError, match=r"2 data sets or configurations: 'huge', 'tiny'"):
         recmap.tfds.open(tmp_path / "other", "train")
 
 
 def test_a_folder_without_metadata(tmp_path):
-    with pytest.raises(recmap.FileMissingError, match="no dataset_info.json, and no folder"):
+    with pytest.raises(recmap.FileMissingError, match=r"no dataset_info.json, and no folder"):
         recmap.tfds.open(tmp_path, "train")
     with pytest.raises(FileNotFoundError):
         recmap.tfds.open(tmp_path / "missing", "train")
@@ -124,7 +124,7 @@ def test_a_folder_without_metadata(tmp_path):
 
 def test_features_are_missing(folder):
     (folder / "features.json").unlink()
-    with pytest.raises(recmap.FileMissingError, match="features.json.*metadata of TFDS is missing"):
+    with pytest.raises(recmap.FileMissingError, match=r"metadata of TFDS is missing"):
         recmap.tfds.open(folder, "train")
 
 
@@ -133,11 +133,11 @@ def test_features_are_missing(folder):
 
 def test_a_missing_shard(folder):
     (folder / "made-train.tfrecord-00000-of-00002").unlink()
-    with pytest.raises(recmap.InvalidError, match="1 shard of 2 of split 'train' is missing") as e:
+    with pytest.raises(recmap.InvalidError, match=r"1 shard of 2 of split 'train' is missing") as e:
         recmap.tfds.open(folder, "train")
     assert e.value.path.endswith("made-train.tfrecord-00000-of-00002")
     assert "metadata=" in e.value.advice
-    with pytest.warns(UserWarning, match="1 shard of 2 of split 'train' is missing"):
+    with pytest.warns(UserWarning, match=r"1 shard of 2 of split 'train' is missing"):
         ds = recmap.tfds.open(folder, "train[:50%]", metadata="warn")
     assert ids(ds) == [5, 6]  # of the four records that are there
     assert len(recmap.tfds.open(folder, "test")) == 3
@@ -147,8 +147,8 @@ def test_no_shards(folder):
     for path in folder.glob("*-test*"):
         path.unlink()
     with (
-        pytest.warns(UserWarning, match="missing"),
-        pytest.raises(recmap.FileMissingError, match="split 'test' has no shards"),
+        pytest.warns(UserWarning, match=r"missing"),
+        pytest.raises(recmap.FileMissingError, match=r"split 'test' has no shards"),
     ):
         recmap.tfds.open(folder, "test", metadata="warn")
 
@@ -157,10 +157,10 @@ def test_a_shard_of_another_length(folder):
     with recmap.Writer(folder / "made-train.tfrecord-00001-of-00002", index=None) as writer:
         for payload in records(5, 8):
             writer.write(payload)
-    with pytest.raises(recmap.InvalidError, match="has 3 records, but the metadata says 4") as e:
+    with pytest.raises(recmap.InvalidError, match=r"has 3 records, but the metadata says 4") as e:
         recmap.tfds.open(folder, "train")
     assert e.value.path.endswith("made-train.tfrecord-00001-of-00002")
-    with pytest.warns(UserWarning, match="has 3 records, but the metadata says 4"):
+    with pytest.warns(UserWarning, match=r"has 3 records, but the metadata says 4"):
         assert len(recmap.tfds.open(folder, "train[4:]", metadata="warn")) == 4
 
 
@@ -169,7 +169,7 @@ def test_a_difference_is_found_with_an_index_too(folder):
     info = json.loads((folder / "dataset_info.json").read_text())
     info["splits"][0]["shardLengths"] = ["5", "5"]
     (folder / "dataset_info.json").write_text(json.dumps(info))
-    with pytest.raises(recmap.InvalidError, match="has 4 records, but the metadata says 5"):
+    with pytest.raises(recmap.InvalidError, match=r"has 4 records, but the metadata says 5"):
         recmap.tfds.open(folder, "train")
 
 
@@ -188,7 +188,7 @@ def test_names_by_a_template(tmp_path):
 def test_arguments_of_open(folder):
     ds = recmap.tfds.open(folder, "train", id="id", lift=["label"], index=folder / "own.rmx")
     assert ds.find(7) == 7 and ds.columns["label"].tolist() == [i % 3 for i in range(9)]
-    with pytest.raises(ValueError, match='metadata must be "error" or "warn"'):
+    with pytest.raises(ValueError, match=r"metadata must be one of 'error', 'warn'"):
         recmap.tfds.open(folder, "train", metadata="ignore")
-    with pytest.raises(TypeError, match="medatata.*metadata"):
+    with pytest.raises(TypeError, match=r"medatata.*metadata"):
         recmap.tfds.open(folder, "train", medatata="warn")

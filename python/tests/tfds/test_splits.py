@@ -63,7 +63,7 @@ def test_wrong_splits(text, message):
 
 
 def test_a_split_of_another_kind():
-    with pytest.raises(TypeError, match="or a split of tensorflow_datasets; not 3"):
+    with pytest.raises(TypeError, match=r"or a split of tensorflow_datasets; not 3"):
         ranges_of(3, SPLITS)
 
 

@@ -1,0 +1,265 @@
+"""Writes a data set with TFDS, reads it with TFDS and with recmap.tfds, and compares all values.
+
+    python against_tfds.py FOLDER SEED
+
+A program of its own, because TFDS imports TensorFlow. It prints how many values it compared.
+"""
+
+import os
+import sys
+import warnings
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ["CUDA_VISIBLE_DEVICES"] = ""
+
+import numpy as np
+import recmap
+import tensorflow as tf
+import tensorflow_datasets as tfds
+
+F = tfds.features
+BYTE = {"dtype": np.uint8, "low": 0, "high": 256}
+DTYPES = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "float32", "float64"]
+SPLITS = ["train", "train[:50%]", "train[3:-4]", "test+train[1shard]", "all"]
+
+
+class Values:
+    """Random values for connectors."""
+
+    def __init__(self, seed):
+        self.random = np.random.default_rng(seed)
+
+    def count(self, most=4):
+        return int(self.random.integers(0, most))
+
+    def tensor(self, dtype, shape):
+        kind = np.dtype(dtype)
+        if kind.kind == "b":
+            return self.random.integers(0, 2, shape).astype(bool)
+        if kind.kind == "f":  # that float32 holds, as records do
+            return self.random.random(shape).astype(np.float16).astype(kind)
+        limits = np.iinfo(kind)
+        return self.random.integers(limits.min, limits.max, shape, dtype=kind, endpoint=True)
+
+    def pixels(self, *shape, dtype=np.uint8):
+        return self.tensor(dtype, shape)
+
+    def text(self):
+        return "".join(chr(self.random.integers(32, 600)) for _ in range(self.count(8)))
+
+
+def known_features(values):
+    """{name: (connector, function that makes a value)}: every connector."""
+    v = values
+    steps = {
+        "observation": {
+            "image": F.Image(shape=(6, 5, 3), encoding_format="png"),
+            "state": F.Tensor(shape=(7,), dtype=np.float32),
+        },
+        "is_first": np.bool_,
+        "action": F.Tensor(shape=(2,), dtype=np.float64),
+        "instruction": F.Text(),
+        "ragged": F.Sequence(np.int64),
+    }
+
+    def step(i):
+        return {
+            "observation": {"image": v.pixels(6, 5, 3), "state": v.tensor("float32", 7)},
+            "is_first": i == 0,
+            "action": v.tensor("float64", 2),
+            "instruction": v.text(),
+            "ragged": [*range(v.count())],
+        }
+
+    def box():
+        low = v.random.random(2) / 2
+        return F.BBox(*map(float, low), *map(float, low + 0.5))
+
+    return {
+        "label": (F.ClassLabel(names=["a", "b", "c"]), lambda: v.count(3)),
+        "image": (F.Image(shape=(8, 9, 3), encoding_format="png"), lambda: v.pixels(8, 9, 3)),
+        "any_image": (
+            F.Image(shape=(None, None, 1), encoding_format="png"),
+            lambda: v.pixels(1 + v.count(), 1 + v.count(), 1),
+        ),
+        "image16": (
+            F.Image(shape=(4, 5, 1), dtype=np.uint16, encoding_format="png"),
+            lambda: v.pixels(4, 5, 1, dtype=np.uint16),
+        ),
+        "rgba": (F.Image(shape=(4, 5, 4), encoding_format="png"), lambda: v.pixels(4, 5, 4)),
+        "mask": (
+            F.LabeledImage(labels=["x", "y"], shape=(4, 4, 1), encoding_format="png"),
+            lambda: v.pixels(4, 4, 1),
+        ),
+        "video": (F.Video(shape=(None, 4, 4, 3)), lambda: v.pixels(1 + v.count(), 4, 4, 3)),
+        "text": (F.Text(), v.text),
+        "flag": (np.bool_, lambda: bool(v.count(2))),
+        "half": (F.Scalar(np.float16), lambda: np.float16(v.count())),
+        "variable": (
+            F.Tensor(shape=(None, 2), dtype=np.float32),
+            lambda: v.tensor("float32", (v.count(), 2)),
+        ),
+        "bytes": (
+            F.Tensor(shape=(2,), dtype=np.int16, encoding="bytes"),
+            lambda: v.tensor("int16", 2),
+        ),
+        "dynamic": (
+            F.Tensor(shape=(None, None), dtype=np.uint8, encoding="bytes"),
+            lambda: v.tensor("uint8", (1 + v.count(), 1 + v.count())),
+        ),
+        "box": (F.BBoxFeature(), box),
+        "objects": (
+            F.Sequence({"box": F.BBoxFeature(), "label": F.ClassLabel(num_classes=5)}),
+            lambda: [{"box": box(), "label": v.count(5)} for _ in range(v.count())],
+        ),
+        "fixed": (F.Sequence(np.int64, length=3), lambda: v.tensor("int64", 3)),
+        "audio": (F.Audio(shape=(None,)), lambda: v.tensor("int64", v.count())),
+        "pair": (F.Translation(["en", "fr"]), lambda: {"en": v.text(), "fr": v.text()}),
+        "pairs": (
+            F.TranslationVariableLanguages(),
+            lambda: {"en": v.text(), "de": [v.text() for _ in range(1 + v.count())]},
+        ),
+        "optional": (F.Scalar(np.int32, optional=True), lambda: [None, 5][v.count(2)]),
+        "optional_text": (F.Scalar(np.object_, optional=True), lambda: [None, "q"][v.count(2)]),
+        "optional_pair": (
+            F.Tensor(shape=(2,), dtype=np.float32, optional=True),
+            lambda: [None, v.tensor("float32", 2)][v.count(2)],
+        ),
+        "steps": (F.Dataset(steps), lambda: [step(i) for i in range(1 + v.count())]),
+        **{
+            f"scalar_{dtype}": (
+                F.Scalar(np.dtype(dtype)),
+                lambda dtype=dtype: v.tensor(dtype, ())[()],
+            )
+            for dtype in DTYPES
+        },
+    }
+
+
+def random_feature(values, depth=0):
+    """A random connector, made of others, and a function that makes a value."""
+    v, kind = values, values.count(6 if depth < 3 else 3)
+    if kind == 0:
+        dtype = DTYPES[v.count(len(DTYPES))]
+        shape = tuple(1 + v.count(3) for _ in range(v.count(3)))
+        return F.Tensor(shape=shape, dtype=np.dtype(dtype)), lambda: v.tensor(dtype, shape)
+    if kind == 1:
+        return F.Text(), v.text
+    if kind == 2:
+        return F.Scalar(np.bool_), lambda: bool(v.count(2))
+    if kind == 3:
+        members = {f"m{i}": random_feature(v, depth + 1) for i in range(1 + v.count(3))}
+        connector = F.FeaturesDict({name: member[0] for name, member in members.items()})
+        return connector, lambda: {name: member[1]() for name, member in members.items()}
+    connector, make = random_feature(v, depth + 1)
+    return F.Sequence(connector), lambda: [make() for _ in range(v.count())]
+
+
+def write(folder, features, count):
+    connectors = F.FeaturesDict({name: connector for name, (connector, _) in features.items()})
+
+    with tfds.core.registered.skip_registering():  # of two data sets with the same name
+
+        class Made(tfds.core.GeneratorBasedBuilder):
+            VERSION = tfds.core.Version("1.0.0")
+
+            def _info(self):
+                return tfds.core.DatasetInfo(
+                    builder=self, features=connectors, disable_shuffling=True
+                )
+
+            def _split_generators(self, _):
+                return {"train": self._generate_examples(count), "test": self._generate_examples(7)}
+
+            def _generate_examples(self, wanted):
+                for i in range(wanted):
+                    yield i, {name: make() for name, (_, make) in features.items()}
+
+    builder = Made(data_dir=folder)
+    builder.download_and_prepare(download_config=tfds.download.DownloadConfig(num_shards=3))
+    return builder
+
+
+def listed(value):
+    """A value as lists and plain numbers."""
+    if isinstance(value, dict):
+        return {name: listed(member) for name, member in value.items()}
+    if isinstance(value, recmap.BytesColumn) or (
+        isinstance(value, np.ndarray) and value.dtype == object
+    ):
+        return [
+            bytes(item) if isinstance(item, bytes | memoryview) else listed(item) for item in value
+        ]
+    if isinstance(value, tf.RaggedTensor):
+        return value.to_list()
+    if type(value).__name__ == "RaggedTensorValue":
+        return tf.RaggedTensor.from_nested_row_splits(
+            value.flat_values, value.nested_row_splits
+        ).to_list()
+    if isinstance(value, bytes | memoryview):
+        return bytes(value)
+    if isinstance(value, np.ndarray | np.generic):
+        return (
+            value.astype(np.float32)
+            if value.dtype.kind == "V" or value.dtype.name == "bfloat16"
+            else value
+        ).tolist()
+    if isinstance(value, str | int | float | bool):
+        return value
+    items = [listed(item) for item in value]
+    if items and isinstance(items[0], dict):  # the steps of a nested data set
+        return merged(items)
+    return items
+
+
+def merged(dicts):
+    """A list of dicts as a dict of lists."""
+    first = dicts[0]
+    return {
+        name: merged([item[name] for item in dicts])
+        if isinstance(first[name], dict)
+        else [item[name] for item in dicts]
+        for name in first
+    }
+
+
+def compare(path, ours, theirs):
+    """Compares row `i` of columns with TFDS's value, and returns the number of leaves."""
+    if isinstance(theirs, dict):
+        return sum(compare(f"{path}/{name}", ours[name], value) for name, value in theirs.items())
+    assert ours == theirs, f"{path}: {str(ours)[:200]}, but TFDS has {str(theirs)[:200]}"
+    return 1
+
+
+def row_of(columns, i):
+    if isinstance(columns, dict):
+        return {name: row_of(column, i) for name, column in columns.items()}
+    return listed(columns[i])
+
+
+def check(builder, split):
+    config = tfds.ReadConfig(interleave_cycle_length=1)
+    theirs = builder.as_dataset(split=split, shuffle_files=False, read_config=config)
+    rows = [listed(row) for row in tfds.as_numpy(theirs)]
+    ds = recmap.tfds.open(builder.data_dir, split)
+    assert len(ds) == len(rows), f"{split}: {len(ds)} records, but TFDS has {len(rows)}"
+    columns = recmap.tfds.nest(ds.parse(range(len(ds)), ds.features()))
+    return sum(compare(f"{split}[{i}]", row_of(columns, i), row) for i, row in enumerate(rows))
+
+
+def main(folder, seed):
+    warnings.simplefilter("error", UserWarning)  # every connector is known
+    values = Values(seed)
+    made = {f"random{i}": random_feature(values) for i in range(8)}
+    count = 0
+    for name, features in (("known", known_features(values)), ("random", made)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            builder = write(os.path.join(folder, name), features, 23)
+        for split in [*SPLITS, *tfds.even_splits("train", 4)]:
+            count += check(builder, split)
+    print(count, "values are equal")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))
