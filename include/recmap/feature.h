@@ -94,11 +94,14 @@ typedef enum recmap_bytes_mode {
     RECMAP_BYTES_COPY = 1, /* one buffer, with offsets */
 } recmap_bytes_mode;
 
-/* How a value of bytes holds elements: not at all, or in this byte order. */
+/* How a value of bytes holds elements: not at all, or in this byte order. ZLIB: as a ZLIB stream
+ * (RFC 1950) of little-endian elements, at most 256 MiB of them, as zlib.compress of Python makes.
+ */
 typedef enum recmap_raw {
     RECMAP_RAW_NONE = 0,
     RECMAP_RAW_LITTLE_ENDIAN = 1,
     RECMAP_RAW_BIG_ENDIAN = 2,
+    RECMAP_RAW_ZLIB = 3,
 } recmap_raw;
 
 /* One feature. If every member except `name`, `kind` and `element` is zero, it is a required scalar
@@ -116,12 +119,15 @@ typedef struct recmap_feature {
     const uint64_t *shape;
     size_t dimension_count;
 
-    /* A recmap_raw other than NONE: each record has one bytes value with the elements in C order,
-     * as tf.io.decode_raw reads it. For FIXED_LEN, VAR_LEN, FIXED_LEN_SEQUENCE and SLICED, but not
-     * for BYTES. */
+    /* A recmap_raw other than NONE: the record has bytes values with the elements in C order, as
+     * tf.io.decode_raw reads them: one value, or several with equally many elements, whose elements
+     * follow each other. For FIXED_LEN, VAR_LEN, FIXED_LEN_SEQUENCE and SLICED, but not for BYTES.
+     */
     int raw;
-    int raw_resize; /* raw FIXED_LEN: not 0 to truncate the bytes to the size of the shape, or pad
-                       them with zeros */
+    int raw_resize; /* raw FIXED_LEN, but not ZLIB: not 0 if there is one value, which is truncated
+                       to the size of the shape, or padded with zeros */
+    int as_bits;    /* UINT64: not 0 to take the 64 bits of each int64, negative or not, as numbers
+                       from 2^63 on are stored. Otherwise a negative number is an error. */
 
     /* FIXED_LEN: the values for a record without the feature: none (it is an error), one for every
      * element, or one per element. FIXED_LEN_SEQUENCE and SLICED: none, or the padding value;

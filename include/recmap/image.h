@@ -86,14 +86,15 @@ struct recmap_image {
     size_t decoder_count;
 };
 
-/* Boxes of objects in a picture. A record has as many values in each of four float features: the
- * least and the largest y and x of each box, as shares of the picture's height and width, 0 to 1,
- * before its EXIF orientation is applied. The column has the boxes in the pixels of `image`: shares
- * of their height and width, cut to 0 to 1. No box is removed: a box that lies outside has no area
- * left. The column is null if the record has none of the features. */
+/* Boxes of objects in a picture. A record has as many values in each of four float features, or
+ * four for each box in one feature: the least y and x and the largest y and x of each box, as
+ * shares of the picture's height and width, 0 to 1, before its EXIF orientation is applied. The
+ * column has the boxes in the pixels of `image`: shares of their height and width, cut to 0 to 1.
+ * No box is removed: a box that lies outside has no area left. The column is null if the record has
+ * none of the features. */
 typedef struct recmap_boxes {
     const char *image;   /* the name of an IMAGE feature of the same parser */
-    const char *keys[4]; /* of ymin, xmin, ymax and xmax */
+    const char *keys[4]; /* of ymin, xmin, ymax and xmax; the others NULL: the first has all */
     int is_visible;      /* not 0: the column has one number for each box instead, the share of its
                             area that is left; 0 for boxes without an area */
 } recmap_boxes;

@@ -220,10 +220,17 @@ _KINDS = {
 }
 
 
+_MEMBERS = {
+    ".raw": "raw=True",
+    ".raw = RECMAP_RAW_LITTLE_ENDIAN": "raw=True",
+    ".as_bits = 1": 'dtype="uint64_bits"',
+}
+
+
 def _feature_code(code: str) -> str:
     """Translates members of recmap_feature, or all of one between braces, to Python."""
-    if code == ".raw":
-        return "raw=True"
+    if code in _MEMBERS:
+        return _MEMBERS[code]
     element = re.search(r"\.element = RECMAP_ELEMENT_(\w+)", code)
     kind = re.search(r"\.kind = RECMAP_FEATURE_(\w+)", code)
     if not element:

@@ -33,8 +33,8 @@ class Boxes(CallRepr):
 
     Args:
         image: the name of the column with the pixels, an `Image` of the same features.
-        keys: the features of the record with ymin, xmin, ymax and xmax. Each holds one number for
-            each box.
+        keys: the features of the record with ymin, xmin, ymax and xmax, each with one number for
+            each box; or one feature that has these four numbers for each box.
     """
 
     image: str
@@ -44,15 +44,16 @@ class Boxes(CallRepr):
         if not isinstance(self.image, str):
             raise TypeError(f"image must be the name of a column, not {self.image!r}")
         is_list = isinstance(self.keys, Sequence) and not isinstance(self.keys, str)
-        if not is_list or len(self.keys) != 4 or not all(isinstance(k, str) for k in self.keys):
-            raise ValueError(
-                f"keys must be the names of four features, (ymin, xmin, ymax, xmax), not "
-                f"{self.keys!r}"
-            )
+        if is_list and len(self.keys) in (1, 4) and all(isinstance(k, str) for k in self.keys):
+            return
+        raise ValueError(
+            "keys must be the names of four features, (ymin, xmin, ymax, xmax), or of one that has "
+            f"all four numbers, such as ('bbox',); not {self.keys!r}"
+        )
 
     def _rows(self, name: str) -> tuple[Row, Row]:
         """The boxes and their visible shares, which are two columns."""
-        keys = tuple(self.keys)
+        keys = (*self.keys, None, None, None)[:4]
         return (
             feature_row(_KIND, name, None, "float32", boxes=(self.image, keys, False)),
             feature_row(

@@ -31,7 +31,13 @@ _ELEMENTS = (
     *("float16", "bfloat16", "float32", "float64"),
 )
 _PYTHON_TYPES = {bytes: "bytes", str: "bytes", int: "int64", float: "float32", bool: "bool"}
-_ALIASES = {"float": "float32", "double": "float64", "half": "float16", "int": "int64"}
+_ALIASES = {
+    "float": "float32",
+    "double": "float64",
+    "half": "float16",
+    "int": "int64",
+    "uint64_bits": "uint64",  # stored as int64 with the same bits: see FixedLen
+}
 _FLOAT_MAX = {
     "float16": 65504.0,
     "bfloat16": 3.3895313892515355e38,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -100,10 +100,17 @@ def _check_values(name: str, values: Any, element: str) -> None:
         raise type(error)(message) from None
 
 
-def _raw_of(raw: bool, little_endian: bool) -> int:
+Raw: TypeAlias = "bool | Literal['zlib']"
+
+
+def _raw_of(raw: Raw, little_endian: bool) -> int:
     """The value of recmap_raw."""
-    if not little_endian and not raw:
+    if isinstance(raw, str) and raw != "zlib":
+        raise ValueError(f'raw is True, or "zlib" for values that are compressed, not {raw!r}')
+    if not little_endian and (not raw or raw == "zlib"):
         raise ValueError("little_endian=False needs raw=True: other values have no byte order")
+    if raw == "zlib":
+        return 3
     return 0 if not raw else 1 if little_endian else 2
 
 
@@ -116,8 +123,8 @@ def _length_of(name: str, length: int | None) -> int:
     return number
 
 
-def _check_fixed_length(length: int, raw: bool, shape: tuple[int, ...], element: str) -> None:
-    if not raw:
+def _check_fixed_length(length: int, raw: Raw, shape: tuple[int, ...], element: str) -> None:
+    if not raw or raw == "zlib":
         raise ValueError("fixed_length= needs raw=True")
     size = math.prod(shape) * size_of(element)
     if length != size:
@@ -133,14 +140,16 @@ class FixedLen(_Checked):
         shape: the shape of a record's values: () for a scalar, an int, or dimensions.
         dtype: the dtype of the array: "int64", "float32", bytes (which gives a `BytesColumn`), or
             another one ("int32", "uint8", "bool", "float16", "bfloat16", ...). A value that does
-            not fit is an error. Required: without it, 0.2.0's "int64" holds until recmap 2.0, with
-            a DeprecationWarning. Or an `Image`: each value is a picture, and its pixels are further
+            not fit is an error; "uint64_bits" is "uint64" from the 64 bits of each int64, negative
+            or not. Required: without it, 0.2.0's "int64" holds until recmap 2.0, with a
+            DeprecationWarning. Or an `Image`: each value is a picture, and its pixels are further
             dimensions. All pictures of a record have the same crop and flip.
         default: for records without the feature: one value, or as many as the shape has. None: a
             record without the feature is an error.
         key: the name of the feature in the record, if it differs from the column's.
-        raw: the feature is one bytes value that contains the elements, as tf.io.decode_raw reads
-            it.
+        raw: the feature is bytes that contain the elements, as tf.io.decode_raw reads them: one
+            value, or several with equally many elements. "zlib": each value is compressed, as
+            zlib.compress does.
         copy: copy bytes into one buffer, instead of giving views.
         little_endian: the byte order of a raw feature; False: big-endian.
         fixed_length: truncate raw bytes to this size or pad them with zeros; it must be the size of
@@ -155,7 +164,7 @@ class FixedLen(_Checked):
         dtype: Any = NO_DTYPE
     default: Any = None
     key: str | None = None
-    raw: bool = False
+    raw: Raw = False
     copy: bool = False
     little_endian: bool = True
     fixed_length: int | None = None
@@ -188,7 +197,7 @@ class VarLen(_Checked):
     else:
         dtype: Any = NO_DTYPE
     key: str | None = None
-    raw: bool = False
+    raw: Raw = False
     copy: bool = False
     little_endian: bool = True
 
@@ -227,7 +236,7 @@ class FixedLenSequence(_Checked):
     default: Any = None
     ragged: bool = False
     key: str | None = None
-    raw: bool = False
+    raw: Raw = False
     copy: bool = False
     little_endian: bool = True
     max_length: int | None = None
@@ -334,7 +343,7 @@ class Sliced(_Checked):
     prepend: Sequence[Any] = ()
     append: Sequence[Any] = ()
     key: str | None = None
-    raw: bool = False
+    raw: Raw = False
     copy: bool = False
     little_endian: bool = True
 
@@ -439,7 +448,10 @@ def feature_of(given: Any) -> Feature:
 
 
 def _rows_of(feature: Feature, name: str) -> tuple[Row, ...]:
-    return feature._rows(name) if isinstance(feature, Boxes) else (feature._row(name),)
+    dtype = getattr(feature, "dtype", None)
+    as_bits = isinstance(dtype, str) and dtype == "uint64_bits"
+    rows = feature._rows(name) if isinstance(feature, Boxes) else (feature._row(name),)
+    return tuple((*row, as_bits) for row in rows)
 
 
 def _rows(features: Features) -> tuple[Row, ...]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._example.boxes import visible_name_of
 from .specs import SHAPE
 
 __all__ = ["nest"]
@@ -16,11 +17,11 @@ def nest(batch: Any) -> dict[str, Any]:
     ``nest(batch)["observation"]["image"]``, as ``tfds.as_numpy`` has it.
 
     Takes a batch or a dict of columns. Tensors with several unknown dimensions become lists of
-    arrays.
+    arrays. The visible shares of `recmap.Boxes`, which TFDS does not have, are left out.
     """
     nested: dict[str, Any] = {}
     for name in batch:
-        if name.endswith(SHAPE) and name.removesuffix(SHAPE) in batch:
+        if _describes_another(name, batch):
             continue
         value = batch[name]
         if f"{name}{SHAPE}" in batch:
@@ -33,6 +34,12 @@ def nest(batch: Any) -> dict[str, Any]:
                 raise ValueError(f"column {name!r} is inside of another column, {parent!r}")
         place[last] = value
     return nested
+
+
+def _describes_another(name: str, batch: Any) -> bool:
+    """Whether a column has the shapes of another one, or the visible shares of its boxes."""
+    ends = (SHAPE, visible_name_of(""))
+    return any(name.endswith(end) and name.removesuffix(end) in batch for end in ends)
 
 
 def _shaped(values: Any, shapes: Any) -> list[Any]:

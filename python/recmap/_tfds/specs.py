@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._example.boxes import Boxes
 from .._example.features import FixedLen, FixedLenSequence, Ragged, Sliced, VarLen
 from .._example.images import Image
 from .._example.partitions import RowLengths, UniformRowLength
@@ -33,7 +35,9 @@ class Specs(NamedTuple):
 
 def specs_of(fields: Iterable[Field]) -> Specs:
     """The features that read these fields."""
+    fields = list(fields)
     specs = Specs({}, {}, {})
+    picture = _only_picture(fields)
     for field in fields:
         leaf = field.leaf
         if leaf.kind == "unknown":
@@ -42,6 +46,8 @@ def specs_of(fields: Iterable[Field]) -> Specs:
             _add_image(specs, field)
         elif leaf.dtype not in _DTYPES:
             specs.omitted[field.path] = f"its dtype is {leaf.dtype[:40]}"
+        elif picture and leaf.kind == "box" and field.lengths == (None,) and not field.dataset:
+            specs.features[field.path] = Boxes(picture, (field.path,))
         elif leaf.encoding == "none":
             specs.features[field.path] = _tensor(field)
         else:
@@ -49,8 +55,16 @@ def specs_of(fields: Iterable[Field]) -> Specs:
     return specs
 
 
+def _only_picture(fields: Iterable[Field]) -> str:
+    """The picture of the record, in which boxes lie; "" if it has none or several."""
+    pictures = [field for field in fields if field.leaf.kind == "image"]
+    is_one = len(pictures) == 1 and not pictures[0].lengths
+    return pictures[0].path if is_one and _picture_of(pictures[0].leaf) is not None else ""
+
+
 def _dtype_of(leaf: Leaf) -> Any:
-    return bytes if leaf.dtype == "string" else leaf.dtype
+    """The dtype of values that are stored one by one: TFDS stores uint64 as int64."""
+    return {"string": bytes, "uint64": "uint64_bits"}.get(leaf.dtype, leaf.dtype)
 
 
 def _unknown_count(leaf: Leaf) -> int:
@@ -104,28 +118,37 @@ def _add_encoded(specs: Specs, field: Field) -> None:
     """A tensor that is stored as the bytes of its elements, maybe compressed by zlib."""
     leaf, path = field.leaf, field.path
     unknown = _unknown_count(leaf)
-    is_plain = leaf.encoding == "bytes" and leaf.dtype != "string"
     value_key = path if unknown < 2 else f"{path}/value"
     if unknown > 1:
         shape_key = f"{path}/shape"
         shape_field = Field(shape_key, field.lengths, Leaf("tensor", "int64", (len(leaf.shape),)))
         specs.features[f"{path}{SHAPE}"] = _with_key(_tensor(shape_field), shape_key)
-    if field.lengths or not is_plain:
+    if leaf.dtype == "string" or len(field.lengths) > 1 or (field.lengths and unknown):
         bytes_field = Field(value_key, field.lengths, Leaf("tensor"))
         specs.features[path] = _with_key(_tensor(bytes_field), value_key)
         specs.raw[path] = f"each value is a tensor encoded as {leaf.encoding}"
-    elif not unknown:
-        specs.features[path] = FixedLen(leaf.shape, leaf.dtype, raw=True)
-    elif unknown == 1 and leaf.shape[0] is None and len(leaf.shape) > 1:
-        specs.features[path] = FixedLenSequence(leaf.shape[1:], leaf.dtype, ragged=True, raw=True)
     else:
-        specs.features[path] = VarLen(leaf.dtype, key=value_key, raw=True)
+        specs.features[path] = _encoded(field, value_key)
+
+
+def _raw_of(leaf: Leaf) -> Any:
+    return "zlib" if leaf.encoding == "zlib" else True
+
+
+def _encoded(field: Field, key: str) -> Any:
+    """The feature of values whose bytes hold the elements: one value, or one for each step."""
+    leaf, raw = field.leaf, _raw_of(field.leaf)
+    shape = (*field.lengths, *leaf.shape)
+    if None not in shape:
+        default = None if field.lengths else _default_of(leaf)
+        return FixedLen(shape, leaf.dtype, default=default, raw=raw)
+    if shape[0] is None and len(shape) > 1 and None not in shape[1:]:
+        return FixedLenSequence(shape[1:], leaf.dtype, ragged=True, raw=raw)
+    return VarLen(leaf.dtype, key=None if key == field.path else key, raw=raw)
 
 
 def _with_key(feature: Any, key: str) -> Any:
     """The feature under a name that may not be its key. Ragged ones have theirs."""
-    from dataclasses import replace
-
     return feature if isinstance(feature, Ragged) else replace(feature, key=key)
 
 
@@ -172,15 +195,18 @@ def _add_unknown(specs: Specs, field: Field) -> None:
 def steps_of(fields: Iterable[Field]) -> tuple[str, int] | None:
     """The field whose values tell how many steps a record has, and how many it has for each step;
     None if the records have no steps."""
-    sizes = {
-        field.path: math.prod(side for side in field.leaf.shape if side is not None)
-        for field in _step_fields(fields)
-        if field.leaf.encoding == "none"
-        and field.leaf.kind in ("tensor", "text", "box")
-        and not _unknown_count(field.leaf)
-    }
+    sizes = {field.path: _values_per_step(field.leaf) for field in _step_fields(fields)}
     usable = {path: size for path, size in sizes.items() if size}
     return min(usable.items(), key=lambda item: item[1]) if usable else None
+
+
+def _values_per_step(leaf: Leaf) -> int:
+    """How many values a record has for each step; 0 if that is not known."""
+    if leaf.kind in ("image", "unknown"):
+        return int(leaf.kind == "image")
+    if _unknown_count(leaf):
+        return 0
+    return math.prod(leaf.shape) if leaf.encoding == "none" else 1  # type: ignore[arg-type]
 
 
 def _step_fields(fields: Iterable[Field]) -> Iterator[Field]:
@@ -212,6 +238,8 @@ def _sliced(field: Field) -> Sliced | None:
         return None if picture is None or picture.size is None else Sliced((), picture, pad="edge")
     if leaf.kind == "unknown" or leaf.dtype not in _DTYPES or _unknown_count(leaf):
         return None
-    is_stored = leaf.encoding == "none"
-    dtype, shape = (_dtype_of(leaf), leaf.shape) if is_stored else (bytes, ())
-    return Sliced(shape, dtype, pad="edge")
+    if leaf.encoding == "none":
+        return Sliced(leaf.shape, _dtype_of(leaf), pad="edge")
+    if leaf.dtype == "string":
+        return Sliced((), bytes, pad="edge")
+    return Sliced(leaf.shape, leaf.dtype, pad="edge", raw=_raw_of(leaf))

@@ -126,24 +126,25 @@ static int read_boxes(recmap_feature *feature, PyObject *tuple, struct scratch *
     recmap_boxes *boxes = scratch_take(memory, 1, sizeof *boxes);
     if (!boxes) return 0;
     feature->boxes = boxes;
-    return PyArg_ParseTuple(tuple, "s(ssss)p", &boxes->image, &boxes->keys[0], &boxes->keys[1],
+    return PyArg_ParseTuple(tuple, "s(szzz)p", &boxes->image, &boxes->keys[0], &boxes->keys[1],
                             &boxes->keys[2], &boxes->keys[3], &boxes->is_visible);
 }
 
 /* (name, key or None, kind, element, copy, shape, raw, defaults, unpadded, partitions, index keys,
  *  sizes, already sorted, raw resize, prepend, append, pad edge, max length, pad to,
- *  image or None, boxes or None) */
+ *  image or None, boxes or None, as bits) */
 static int read_feature(recmap_feature *feature, PyObject *row, struct scratch *memory) {
     int kind, copy;
     const char *element;
     PyObject *shape, *defaults, *partitions, *index_keys, *sizes, *prepend, *append, *image, *boxes;
-    if (!PyArg_ParseTuple(row, "szispO!iO!pO!O!O!ppO!O!pO&O&OO", &feature->name, &feature->key,
+    if (!PyArg_ParseTuple(row, "szispO!iO!pO!O!O!ppO!O!pO&O&OOp", &feature->name, &feature->key,
                           &kind, &element, &copy, &PyTuple_Type, &shape, &feature->raw,
                           &PyTuple_Type, &defaults, &feature->unpadded, &PyTuple_Type, &partitions,
                           &PyTuple_Type, &index_keys, &PyTuple_Type, &sizes,
                           &feature->already_sorted, &feature->raw_resize, &PyTuple_Type, &prepend,
                           &PyTuple_Type, &append, &feature->pad_edge, take_uint64,
-                          &feature->max_length, take_uint64, &feature->pad_to, &image, &boxes))
+                          &feature->max_length, take_uint64, &feature->pad_to, &image, &boxes,
+                          &feature->as_bits))
         return 0;
     feature->kind = (recmap_feature_kind)kind;
     feature->element = recmap_element_of_name(element);

@@ -21,10 +21,12 @@ static bool is_named(const struct slot *slot, const struct wire *key) {
 }
 
 /* Finds the values of an entry whose name is the slot's: the steps of a feature list, or the values
- * of a feature. A feature without values is absent. */
+ * of a feature. A feature without values is absent. Raw values must be one, and not compressed, so
+ * that parts of it can be found by their size. */
 static bool open_values(struct slice_span *span, const struct slot *slot, struct wire value) {
     struct wire list, values;
     if (span->is_found) return false; /* the name occurs twice */
+    if (slot->raw_zlib) return false;
     if (slot->is_list) {
         *span = (struct slice_span){true, value.at, wire_left(&value)};
         return true;

@@ -8,6 +8,7 @@
 /* The coordinates of a row: ymin, xmin, ymax and xmax of each box. */
 struct coordinates {
     const float *values[4];
+    size_t step; /* from a value to that of the next box */
     uint64_t count;
     bool is_null; /* the record has none of the features */
 };
@@ -21,11 +22,28 @@ static bool is_null(const struct sink *sink, size_t row) {
     return !(sink->validity.data[row >> 3] >> (row & 7) & 1);
 }
 
+/* Coordinates that are in one feature, four for each box. */
+static void find_packed(struct coordinates *coordinates, const struct batch_memory *memory,
+                        const struct boxes_feature *boxes, size_t row) {
+    const struct sink *sink = sink_of(memory, boxes, 0);
+    const int64_t *rows = buffer_int64(&sink->rows);
+    coordinates->is_null = is_null(sink, row);
+    coordinates->step = 4;
+    coordinates->count = (uint64_t)(rows[row + 1] - rows[row]) / 4;
+    for (size_t i = 0; i < 4; i++)
+        coordinates->values[i] = (const float *)(const void *)sink->values.data + rows[row] + i;
+}
+
 static bool find_coordinates(struct coordinates *coordinates, const struct batch_memory *memory,
                              const struct boxes_feature *boxes, size_t row,
                              struct read_fault *fault) {
     const char *first_key = memory->parser->features.slots[boxes->coordinate[0]].name;
+    if (boxes->is_packed) {
+        find_packed(coordinates, memory, boxes, row);
+        return true;
+    }
     coordinates->is_null = true;
+    coordinates->step = 1;
     for (size_t i = 0; i < 4; i++) {
         const struct sink *sink = sink_of(memory, boxes, i);
         const int64_t *rows = buffer_int64(&sink->rows);
@@ -49,7 +67,7 @@ static bool check_coordinates(const struct coordinates *coordinates,
                               struct read_fault *fault) {
     for (size_t edge = 0; edge < 4; edge++)
         for (uint64_t i = 0; i < coordinates->count; i++) {
-            const float value = coordinates->values[edge][i];
+            const float value = coordinates->values[edge][i * coordinates->step];
             if (isfinite(value)) continue;
             fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
                       "feature '%.200s': the coordinate of box %" PRIu64 " is %s",
@@ -74,7 +92,8 @@ static bool move_boxes(recmap_columns *columns, const struct boxes_feature *boxe
     if (!values) return fault_memory(fault);
     for (uint64_t i = 0; i < coordinates.count; i++, values += slot->multiple) {
         float box[4], moved[4];
-        for (size_t edge = 0; edge < 4; edge++) box[edge] = coordinates.values[edge][i];
+        for (size_t edge = 0; edge < 4; edge++)
+            box[edge] = coordinates.values[edge][i * coordinates.step];
         const float visible = placement_move_box(moved, &columns->image_scratch.placement, box);
         if (boxes->is_visible) *values = visible;
         else

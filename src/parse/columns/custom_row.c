@@ -26,9 +26,9 @@ recmap_status custom_row_check(const recmap_feature *features, size_t count, rec
                         "feature '%.200s': a custom parser supports only FIXED_LEN, VAR_LEN and "
                         "FIXED_LEN_SEQUENCE",
                         name);
-        if (feature->raw || feature->key)
+        if (feature->raw || feature->key || feature->as_bits)
             return fail(error, RECMAP_INVALID,
-                        "feature '%.200s': raw and key apply to tf.Example, not to custom parsers",
+                        "feature '%.200s': raw, as_bits and key apply to tf.Example, not to custom parsers",
                         name);
     }
     return RECMAP_OK;

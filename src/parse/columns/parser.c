@@ -26,6 +26,7 @@ static size_t list_whole(recmap_feature *features, const recmap_parser *parser, 
         features[count].kind = RECMAP_FEATURE_FIXED_LEN_SEQUENCE;
         features[count].unpadded = 1;
         features[count].bytes_mode = RECMAP_BYTES_VIEW;
+        features[count].as_bits = 0; /* the element of the slot is INT64 already */
         features[count].default_count = features[count].prepend_count = 0;
         features[count].append_count = 0;
         features[count++].pad_edge = 0;

@@ -1,9 +1,11 @@
 #include "parse/decode/list_decode.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 #include <recmap/columns.h>
 
+#include "parse/decode/raw_zlib.h"
 #include "parse/decode/varints.h"
 #include "parse/plan/convert.h"
 
@@ -185,11 +187,21 @@ static bool resized_raw_elements(struct list_decoder *decoder, const uint8_t *da
     return true;
 }
 
+/* A raw value, of which `size` bytes do not fit. `data` is where it starts in the record. */
+static bool fail_raw(struct list_decoder *decoder, enum list_trouble trouble, const uint8_t *data,
+                     size_t size) {
+    decoder->bad_at = data;
+    decoder->bad_index = decoder->pieces - 1;
+    decoder->bad_size = size;
+    return fail_list(decoder, trouble);
+}
+
 static bool raw_elements(struct list_decoder *decoder, const uint8_t *data, size_t size) {
-    if (decoder->slot->raw_resized) return resized_raw_elements(decoder, data, size);
     size_t count = size / element_size(decoder);
-    if (size % element_size(decoder) || count > decoder->room)
-        return fail_list(decoder, LIST_MALFORMED);
+    if (size % element_size(decoder) || count > decoder->room ||
+        (decoder->pieces > 1 && count != decoder->piece))
+        return fail_raw(decoder, LIST_SIZE, data, size);
+    decoder->piece = count;
     void *out = make_room(decoder, count);
     if (!out) return fail_list(decoder, LIST_MEMORY);
     size_t good =
@@ -201,11 +213,33 @@ static bool raw_elements(struct list_decoder *decoder, const uint8_t *data, size
     return true;
 }
 
+/* The largest size of a value when it is inflated. */
+static size_t inflated_max(const struct list_decoder *decoder) {
+    size_t size = element_size(decoder);
+    return decoder->room < RAW_ZLIB_MAX / size ? (size_t)decoder->room * size : RAW_ZLIB_MAX;
+}
+
+static bool inflated_elements(struct list_decoder *decoder, const uint8_t *data, size_t size) {
+    struct raw_zlib value = raw_zlib_inflate(data, size, inflated_max(decoder));
+    if (!value.bytes && !value.reason) return fail_list(decoder, LIST_MEMORY);
+    if (!value.bytes) {
+        decoder->bad_reason = value.reason;
+        return fail_raw(decoder, LIST_ZLIB, data, size);
+    }
+    bool is_good = raw_elements(decoder, value.bytes, value.size);
+    if (!is_good) decoder->bad_at = data; /* instead of the place where it was inflated */
+    free(value.bytes);
+    return is_good;
+}
+
 bool list_bytes(struct list_decoder *decoder, const uint8_t *data, size_t size) {
+    const struct slot *slot = decoder->slot;
     decoder->pieces++;
-    if (decoder->slot->raw)
-        return decoder->pieces == 1 ? raw_elements(decoder, data, size)
+    if (slot->raw_resized)
+        return decoder->pieces == 1 ? resized_raw_elements(decoder, data, size)
                                     : fail_list(decoder, LIST_MALFORMED);
+    if (slot->raw_zlib) return inflated_elements(decoder, data, size);
+    if (slot->raw) return raw_elements(decoder, data, size);
     if (decoder->room == 0) return fail_list(decoder, LIST_MALFORMED);
     recmap_bytes *out = make_room(decoder, 1);
     if (!out) return fail_list(decoder, LIST_MEMORY);
@@ -254,6 +288,5 @@ bool list_fields(struct list_decoder *decoder, struct wire list) {
 
 bool list_is_whole(const struct list_decoder *decoder) {
     const struct slot *wanted = decoder->slot;
-    if (wanted->raw && decoder->pieces != 1) return false;
     return wanted->count ? decoder->room == 0 : decoder->count % wanted->multiple == 0;
 }

@@ -16,6 +16,8 @@ enum list_trouble {
     LIST_FINE = 0,
     LIST_MALFORMED, /* not a list of this kind, or more values than the row holds */
     LIST_RANGE,     /* a value that the element type cannot hold */
+    LIST_SIZE,      /* a raw value whose size does not fit */
+    LIST_ZLIB,      /* a raw value that is not a ZLIB stream */
     LIST_MEMORY,
 };
 
@@ -26,10 +28,13 @@ struct list_decoder {
     uint64_t count;  /* elements decoded so far */
     uint64_t room;   /* elements that still fit, or UINT64_MAX if their number is not fixed */
     uint64_t pieces; /* bytes values decoded so far */
+    uint64_t piece;  /* raw: the elements of each */
     enum list_trouble trouble;
-    const uint8_t *bad_at; /* LIST_RANGE: the value's address in the record, */
-    uint64_t bad_index;    /* its index among the feature's elements, */
-    recmap_value bad;      /* and the value itself; its type is NONE for raw bytes */
+    const uint8_t *bad_at; /* the address in the record of a value of LIST_RANGE, _SIZE or _ZLIB, */
+    uint64_t bad_index;    /* its index among the feature's elements, or if raw, its values, */
+    recmap_value bad;      /* LIST_RANGE: the value itself; its type is NONE for raw bytes */
+    size_t bad_size;       /* LIST_SIZE: its bytes, inflated if they are a ZLIB stream */
+    const char *bad_reason; /* LIST_ZLIB: what is wrong with the stream, a static string */
 };
 
 /* Starts decoding into the sink's values from index `at` on. */

@@ -64,21 +64,21 @@ static bool tell_raw_size(const struct slot *slot, const struct example_feature 
     return false;
 }
 
-/* Checks for a single bytes value that contains the elements, as many as the slot needs. */
-static bool check_raw(uint64_t *count, const struct slot *slot,
-                      const struct example_feature *feature, size_t offset, size_t step,
-                      struct read_fault *fault) {
-    if (feature->count != 1) {
+/* Checks a single bytes value that contains the elements, as many as the slot needs. Several
+ * values, and those that must be inflated, are checked while they are decoded. */
+static bool check_raw(const struct slot *slot, const struct example_feature *feature, size_t offset,
+                      size_t step, struct read_fault *fault) {
+    if (feature->count != 1 && (slot->raw_resized || (slot->count && !feature->count))) {
         struct place at = place_of(slot, step);
         return fault_set(fault, RECMAP_FEATURE, offset,
                          "%s: %" PRIu64 " bytes values where one is needed that holds raw %s",
                          at.text, feature->count, recmap_element_name(slot->element));
     }
+    if (feature->count != 1 || slot->raw_zlib || slot->raw_resized) return true;
     size_t size = example_feature_first(feature).as.bytes.size,
            element_size = recmap_element_size(slot->element);
-    *count = slot->raw_resized ? slot->count : size / element_size;
-    if (slot->raw_resized) return true;
-    bool is_fitting = slot->count ? *count == slot->count : *count % slot->multiple == 0;
+    uint64_t count = size / element_size;
+    bool is_fitting = slot->count ? count == slot->count : count % slot->multiple == 0;
     if (is_fitting && size % element_size == 0) return true;
     return tell_raw_size(slot, feature, offset, step, fault);
 }
@@ -122,18 +122,39 @@ static bool tell_integer(const struct list_decoder *decoder, size_t offset, cons
               "%s: value %" PRIu64 " is %" PRId64 ", which %s cannot hold", place,
               decoder->bad_index, decoder->bad.as.int64, recmap_element_name(slot->element));
     if (slot->element == RECMAP_ELEMENT_UINT64)
-        fault_advise(fault, "read int64: if the values are unsigned, its 64 bits are theirs (in "
-                            "NumPy, .view(\"uint64\"))");
+        fault_advise(fault, "if they are unsigned numbers of 64 bits, use `.as_bits = 1`");
     return false;
 }
 
-/* Converts the decoder's failure to a message. Only range errors know the value and its byte;
+/* One of several raw values that does not fit, or is no ZLIB stream. */
+static bool tell_raw_value(const struct list_decoder *decoder, const uint8_t *data,
+                           const char *place, struct read_fault *fault) {
+    const struct slot *slot = decoder->slot;
+    size_t offset = (size_t)(decoder->bad_at - data);
+    if (decoder->trouble == LIST_ZLIB) {
+        fault_set(fault, RECMAP_FEATURE, offset,
+                  "%s: bytes value %" PRIu64 " is not a ZLIB stream: %s", place, decoder->bad_index,
+                  decoder->bad_reason);
+        fault_advise(fault, "if the values are not compressed, use `.raw = "
+                            "RECMAP_RAW_LITTLE_ENDIAN`");
+        return false;
+    }
+    return fault_set(fault, RECMAP_FEATURE, offset,
+                     "%s: bytes value %" PRIu64 " has %zu byte%s%s, which does not fit raw %s %s",
+                     place, decoder->bad_index, decoder->bad_size, plural(decoder->bad_size),
+                     slot->raw_zlib ? " when it is inflated" : "",
+                     recmap_element_name(slot->element), slot->shape);
+}
+
+/* Converts the decoder's failure to a message. Only some errors know the value and its byte;
  * everything else is reported at the start of the feature. */
 static bool tell_trouble(const struct list_decoder *decoder, size_t offset, const uint8_t *data,
                          size_t step, struct read_fault *fault) {
     struct place at = place_of(decoder->slot, step);
     const char *element = recmap_element_name(decoder->slot->element);
     if (decoder->trouble == LIST_MEMORY) return fault_memory(fault);
+    if (decoder->trouble == LIST_SIZE || decoder->trouble == LIST_ZLIB)
+        return tell_raw_value(decoder, data, at.text, fault);
     if (decoder->trouble != LIST_RANGE)
         return fault_set(fault, RECMAP_CORRUPT, offset, "%s: its values are malformed", at.text);
     offset = (size_t)(decoder->bad_at - data);
@@ -155,22 +176,22 @@ bool list_read(uint64_t *count, struct sink *sink, const struct slot *slot, uint
                const struct example_feature *feature, const uint8_t *data, size_t step,
                struct read_fault *fault) {
     size_t offset = (size_t)(feature->entry.at - data);
-    uint64_t found = feature->count;
-    if (feature->kind != slot->list && found) {
+    if (feature->kind != slot->list && feature->count) {
         struct place here = place_of(slot, step);
         fault_set(fault, RECMAP_FEATURE, offset, "%s holds %s, but %s was requested", here.text,
                   recmap_type_name(feature->kind), recmap_type_name(slot->list));
         list_advise(fault, slot, feature);
         return false;
     }
-    if (slot->raw ? !check_raw(&found, slot, feature, offset, step, fault)
-                  : !check_count(found, slot, offset, step, fault))
+    if (slot->raw ? !check_raw(slot, feature, offset, step, fault)
+                  : !check_count(feature->count, slot, offset, step, fault))
         return false;
     *count = 0;
     if (feature->kind != slot->list) return true;
     struct list_decoder decoder = list_begin(sink, slot, at);
     if (!decode_feature(&decoder, feature, step != SIZE_MAX))
         return tell_trouble(&decoder, offset, data, step, fault);
+    if (slot->raw && !check_count(decoder.count, slot, offset, step, fault)) return false;
     *count = decoder.count;
     return true;
 }

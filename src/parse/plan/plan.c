@@ -29,8 +29,8 @@ static const char *shape_text(recmap_parser *parser, const recmap_feature *featu
 static bool is_same(const struct slot *a, const struct slot *b) {
     return a->count == 0 && b->count == 0 && a->list == b->list && a->element == b->element &&
            a->multiple == b->multiple && a->steps == b->steps &&
-           a->raw_big_endian == b->raw_big_endian && a->limit == b->limit &&
-           strcmp(a->name, b->name) == 0;
+           a->raw_big_endian == b->raw_big_endian && a->raw_zlib == b->raw_zlib &&
+           a->limit == b->limit && strcmp(a->name, b->name) == 0;
 }
 
 size_t slot_set_add(struct slot_set *set, const struct slot *slot) {
@@ -38,6 +38,17 @@ size_t slot_set_add(struct slot_set *set, const struct slot *slot) {
         if (is_same(&set->slots[i], slot)) return i;
     set->slots[set->count] = *slot;
     return set->count++;
+}
+
+/* The kind of list that holds the values. */
+static recmap_type list_of(const recmap_feature *feature) {
+    return feature->raw ? RECMAP_TYPE_BYTES : convert_list_of(feature->element);
+}
+
+/* What the values are read as: unsigned numbers that are stored as the int64 with their bits are
+ * read as that. */
+static recmap_element element_of(const recmap_feature *feature) {
+    return feature->as_bits ? RECMAP_ELEMENT_INT64 : feature->element;
 }
 
 /* The kind of the feature decides how many values a row must have: a fixed count, a multiple of the
@@ -48,11 +59,11 @@ static recmap_status add_values_slot(struct column_plan *column, recmap_parser *
     struct slot slot = {.kind = feature->kind,
                         .name = feature->key,
                         .name_size = strlen(feature->key),
-                        .list = feature->raw ? RECMAP_TYPE_BYTES
-                                             : convert_list_of(feature->element),
-                        .element = feature->element,
+                        .list = list_of(feature),
+                        .element = element_of(feature),
                         .raw = feature->raw != RECMAP_RAW_NONE,
                         .raw_big_endian = feature->raw == RECMAP_RAW_BIG_ENDIAN,
+                        .raw_zlib = feature->raw == RECMAP_RAW_ZLIB,
                         .raw_resized = feature->raw_resize != 0,
                         .is_list = column->is_list,
                         .multiple = 1,
@@ -89,19 +100,19 @@ static recmap_status add_slice(struct column_plan *column, recmap_parser *parser
                                recmap_error *error) {
     const recmap_feature *feature = &column->feature;
     struct slice_plan *slice = &parser->slices[parser->slice_count];
-    *slice = (struct slice_plan){
-        .slot = {.kind = feature->kind,
-                 .name = feature->key,
-                 .name_size = strlen(feature->key),
-                 .list = feature->raw ? RECMAP_TYPE_BYTES : convert_list_of(feature->element),
-                 .element = feature->element,
-                 .raw = feature->raw != RECMAP_RAW_NONE,
-                 .raw_big_endian = feature->raw == RECMAP_RAW_BIG_ENDIAN,
-                 .is_list = column->is_list,
-                 .multiple = column->stride,
-                 .shape = shape_text(parser, feature)},
-        .column = (size_t)(column - parser->columns),
-        .stride = column->stride};
+    *slice = (struct slice_plan){.slot = {.kind = feature->kind,
+                                          .name = feature->key,
+                                          .name_size = strlen(feature->key),
+                                          .list = list_of(feature),
+                                          .element = element_of(feature),
+                                          .raw = feature->raw != RECMAP_RAW_NONE,
+                                          .raw_big_endian = feature->raw == RECMAP_RAW_BIG_ENDIAN,
+                                          .raw_zlib = feature->raw == RECMAP_RAW_ZLIB,
+                                          .is_list = column->is_list,
+                                          .multiple = column->stride,
+                                          .shape = shape_text(parser, feature)},
+                                 .column = (size_t)(column - parser->columns),
+                                 .stride = column->stride};
     if (!slice->slot.shape) return fail_memory(error);
     column->values_slot = parser->slice_count++;
     return add_added(slice, parser, feature, error);

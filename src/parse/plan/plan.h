@@ -54,8 +54,9 @@ struct image_feature {
 struct boxes_feature {
     const char *image_name;
     size_t image;         /* index into `images` */
-    size_t coordinate[4]; /* slots of `features`: ymin, xmin, ymax, xmax */
+    size_t coordinate[4]; /* slots of `features`: ymin, xmin, ymax, xmax; one slot if is_packed */
     size_t output;        /* four numbers for each box, or the share of it that is visible */
+    bool is_packed;       /* all four numbers of a box follow each other in one feature */
     bool is_visible;
 };
 

@@ -176,6 +176,25 @@ static bool set_boxes_shape(struct column_plan *column, recmap_parser *parser, b
     return column->feature.shape;
 }
 
+/* Adds the slots of the coordinates: one for each, or one for all. */
+static bool add_coordinates(struct boxes_feature *boxes, recmap_parser *parser,
+                            const recmap_boxes *given) {
+    boxes->is_packed = !given->keys[1];
+    for (size_t i = 0; i < 4; i++) {
+        const char *key = arena_copy_text(&parser->memory, given->keys[boxes->is_packed ? 0 : i]);
+        if (!key) return false;
+        const struct slot coordinates = {.kind = RECMAP_FEATURE_VAR_LEN,
+                                         .name = key,
+                                         .name_size = strlen(key),
+                                         .list = RECMAP_TYPE_FLOAT,
+                                         .element = RECMAP_ELEMENT_FLOAT32,
+                                         .multiple = boxes->is_packed ? 4 : 1,
+                                         .shape = boxes->is_packed ? "[4]" : "[]"};
+        boxes->coordinate[i] = slot_set_add(&parser->features, &coordinates);
+    }
+    return true;
+}
+
 recmap_status plan_add_boxes(struct column_plan *column, recmap_parser *parser,
                              recmap_error *error) {
     recmap_feature *feature = &column->feature;
@@ -183,20 +202,9 @@ recmap_status plan_add_boxes(struct column_plan *column, recmap_parser *parser,
     struct boxes_feature *boxes = &parser->boxes[column->part];
     boxes->is_visible = feature->boxes->is_visible;
     boxes->image_name = arena_copy_text(&parser->memory, feature->boxes->image);
-    if (!boxes->image_name || !set_boxes_shape(column, parser, boxes->is_visible))
+    if (!boxes->image_name || !set_boxes_shape(column, parser, boxes->is_visible) ||
+        !add_coordinates(boxes, parser, feature->boxes))
         return fail_memory(error);
-    for (size_t i = 0; i < 4; i++) {
-        const char *key = arena_copy_text(&parser->memory, feature->boxes->keys[i]);
-        if (!key) return fail_memory(error);
-        const struct slot coordinates = {.kind = RECMAP_FEATURE_VAR_LEN,
-                                         .name = key,
-                                         .name_size = strlen(key),
-                                         .list = RECMAP_TYPE_FLOAT,
-                                         .element = RECMAP_ELEMENT_FLOAT32,
-                                         .multiple = 1,
-                                         .shape = "[]"};
-        boxes->coordinate[i] = slot_set_add(&parser->features, &coordinates);
-    }
     const struct slot output = {.kind = feature->kind,
                                 .name = feature->name,
                                 .name_size = strlen(feature->name),

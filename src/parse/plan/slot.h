@@ -13,9 +13,10 @@ struct slot {
     size_t name_size;
     recmap_type list;       /* the kind of list that holds the values */
     recmap_element element; /* the result type; BYTES are kept as views in any case */
-    bool raw;               /* a single bytes value that contains the elements */
+    bool raw;               /* bytes values that contain the elements, equally many in each */
     bool raw_big_endian;    /* their byte order */
-    bool raw_resized;       /* truncated or padded to `count` elements */
+    bool raw_zlib;          /* each value is a ZLIB stream of the elements */
+    bool raw_resized;       /* a single value, truncated or padded to `count` elements */
     bool is_list;           /* a feature list: a row has any number of steps */
     bool steps;             /* a feature list with any number of values per step */
     uint64_t count;         /* elements per row (feature lists: per step) if fixed, otherwise 0 */

@@ -162,10 +162,14 @@ static recmap_status check_element(const recmap_feature *feature, recmap_error *
         return refuse(error, feature, "bytes_mode is neither VIEW nor COPY");
     if (feature->bytes_mode != RECMAP_BYTES_VIEW && !is_bytes)
         return refuse(error, feature, "bytes_mode requires BYTES elements");
-    if (feature->raw < RECMAP_RAW_NONE || feature->raw > RECMAP_RAW_BIG_ENDIAN)
+    if (feature->raw < RECMAP_RAW_NONE || feature->raw > RECMAP_RAW_ZLIB)
         return refuse(error, feature, "raw is not a value of recmap_raw");
     if (feature->raw_resize && (!feature->raw || feature->kind != RECMAP_FEATURE_FIXED_LEN))
         return refuse(error, feature, "raw_resize requires a raw FIXED_LEN feature");
+    if (feature->raw_resize && feature->raw == RECMAP_RAW_ZLIB)
+        return refuse(error, feature, "a raw feature of ZLIB streams cannot have raw_resize");
+    if (feature->as_bits && (feature->raw || feature->element != RECMAP_ELEMENT_UINT64))
+        return refuse(error, feature, "as_bits requires UINT64 elements that are not raw");
     if (!feature->raw) return RECMAP_OK;
     if (is_bytes) return refuse(error, feature, "raw requires an element type other than BYTES");
     if (feature->kind == RECMAP_FEATURE_RAGGED || feature->kind == RECMAP_FEATURE_SPARSE)
@@ -223,7 +227,8 @@ static recmap_status check_boxes(const recmap_feature *feature, recmap_error *er
         return refuse(error, feature, "boxes must be float32");
     if (feature->key)
         return refuse(error, feature, "the keys of boxes belong into recmap_boxes, not into `key`");
-    for (size_t i = 0; i < 4; i++)
+    const bool is_packed = !boxes->keys[1] && !boxes->keys[2] && !boxes->keys[3];
+    for (size_t i = 0; i < (is_packed ? 1 : 4); i++)
         if (!boxes->keys[i] || !is_text(boxes->keys[i]))
             return refuse(error, feature, "a key of the boxes is NULL or not UTF-8");
     return RECMAP_OK;
