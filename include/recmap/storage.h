@@ -112,6 +112,27 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_storage_set_client(recmap_stora
                                                                     const recmap_client *client,
                                                                     recmap_error *error);
 
+/* Receives the bytes of an object, or the name of one, which are valid only during the call. */
+typedef recmap_status recmap_take_bytes(const void *data, size_t size, recmap_error *error,
+                                        void *context);
+typedef recmap_status recmap_take_name(const char *name, recmap_error *error, void *context);
+
+/* Gives `take` all bytes of an object, such as metadata beside shards. Reads nothing if it has more
+ * than `most` bytes, which is INVALID. Errors: that of `take`; INVALID if the URL is none; IO;
+ * UNSUPPORTED; NO_MEMORY. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_storage_read(recmap_storage *storage,
+                                                              const char *url, size_t most,
+                                                              recmap_take_bytes *take,
+                                                              void *context, recmap_error *error);
+
+/* Calls `take` with the URL of each object that a pattern (* ? [..] **) matches, or, if the URL
+ * ends with a slash, of those in that folder, in no particular order, until it fails. Errors: as
+ * recmap_storage_read; INVALID too if the store has no lists, as web servers have none. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_storage_list(recmap_storage *storage,
+                                                              const char *pattern,
+                                                              recmap_take_name *take, void *context,
+                                                              recmap_error *error);
+
 /* Returns true if anything besides the caller keeps the storage, such as an open data set or
  * another owner. */
 RECMAP_API int recmap_storage_is_used(const recmap_storage *storage);

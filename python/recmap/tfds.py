@@ -13,7 +13,6 @@ docs/guide/tfds.md says more.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,9 +22,10 @@ from ._base.names import suggest_arguments
 from ._base.warn import warn_caller
 from ._dataset.dataset import Dataset
 from ._options.reading import check_choice
-from ._options.storage import Path
+from ._options.storage import Path, Storage
 from ._order.row_orders import Windows
-from ._tfds.folder import prepared_in
+from ._tfds.files import files_at
+from ._tfds.folder import prepared_at
 from ._tfds.nest import nest as nest
 from ._tfds.opening import Differences, Splits, description_of, open_split
 from ._tfds.splits import EvenSplit as EvenSplit
@@ -48,20 +48,23 @@ def open(
     access: Any = "map",
     check: Any = "data",
     rebuild: bool = False,
+    storage: Storage | None = None,
 ) -> Dataset:
     """Opens a split of a data set that TFDS prepared as TFRecord files.
 
     Args:
         path: the folder of a version, with dataset_info.json and features.json, or a folder above
-            it: then the newest version is opened.
+            it: then the newest version is opened. Or its URL, such as
+            "gs://gresearch/robotics/bridge"; web servers (https) need the version.
         split: as for ``tfds.load``: "train", "train[:80%]", "train[100:-50]", "train[2shard:]",
             "train+test", "all", one of `even_splits`, or a split object of TFDS. May be left out if
             there is one split.
         metadata: what to do if the files are not those that the metadata describes: "error" (the
             default), or "warn", to open those that are there. Percentages then refer to these.
 
-    For the other arguments see `recmap.open`. Each split has an index beside its shards
-    (NAME-SPLIT.rmx), also if only a slice of it is opened; a slice is a view. If the records have
+    For the other arguments see `recmap.open`. Each split has an index beside its shards, or, of a
+    URL, in the current folder (NAME-SPLIT.rmx), also if only a slice of it is opened; a slice is a
+    view. If the records have
     steps, they are counted for `windows`.
 
     ``ds.features()`` are the features that the metadata describes, and ``ds.labels`` the names of
@@ -77,7 +80,7 @@ def open(
         ValueError: there is no such split.
     """
     check_choice("metadata", metadata, {"error": 0, "warn": 1})
-    prepared = prepared_in(os.fspath(path))
+    prepared = prepared_at(files_at(path, storage))
     description, specs = description_of(prepared)
     if split is None:
         split = _only_split(list(prepared.info.splits))

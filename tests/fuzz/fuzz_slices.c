@@ -12,7 +12,7 @@
 #include "parse/example/sequence_features.h"
 #include "parse/example/step_count.h"
 
-enum { FEATURES = 7 };
+enum { FEATURES = 8 };
 
 static void check(bool holds) {
     if (!holds) abort();
@@ -35,6 +35,7 @@ static recmap_parser *make_parser(size_t feature, bool is_list) {
         SLICED("raw", RECMAP_ELEMENT_UINT32, 1),
         SLICED("pairs", RECMAP_ELEMENT_INT64, 0, .shape = pair, .dimension_count = 1),
         SLICED("raw pairs", RECMAP_ELEMENT_UINT8, 1, .shape = pair, .dimension_count = 1),
+        SLICED("zlib", RECMAP_ELEMENT_UINT8, RECMAP_RAW_ZLIB),
     };
     const recmap_feature *wanted = &features[feature];
     recmap_parser *parser = NULL;

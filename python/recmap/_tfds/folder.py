@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .._base.errors import FileMissingError, InvalidError
 from .connectors import Field, fields_of
+from .files import INFO, Files
 from .metadata import Info, info_of
 
-__all__ = ["Prepared", "prepared_in"]
+__all__ = ["Prepared", "prepared_at"]
 
-_INFO, _FEATURES = "dataset_info.json", "features.json"
-_SIZE_MAX = 64 << 20  # bytes of a file of metadata
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)", re.ASCII)
 _CLASSES_MAX = 1 << 20
 
@@ -23,6 +21,7 @@ _CLASSES_MAX = 1 << 20
 class Prepared:
     """A data set that TFDS prepared."""
 
+    files: Files
     folder: str
     info: Info
     fields: tuple[Field, ...]
@@ -30,66 +29,69 @@ class Prepared:
 
     @property
     def info_path(self) -> str:
-        return os.path.join(self.folder, _INFO)
+        return f"{self.folder}/{INFO}"
 
 
-def prepared_in(path: str) -> Prepared:
+def prepared_at(files: Files) -> Prepared:
     """What is in the folder of a version, or in that of the newest version below a folder.
 
     Raises:
         FileMissingError: there is no metadata of TFDS.
         InvalidError: the metadata is damaged, or there are several configurations.
     """
-    folder = _version_in(path)
-    info_path, features_path = (os.path.join(folder, name) for name in (_INFO, _FEATURES))
-    info = info_of(_read(info_path), info_path)
-    fields = tuple(fields_of(_read(features_path), features_path))
+    folder, text = _with_info(files, files.folder)
+    info = info_of(text, f"{folder}/{INFO}")
+    features_path = f"{folder}/features.json"
+    fields = tuple(fields_of(_read_metadata(files, features_path), features_path))
     labels = {}
     for field in fields:
-        names = _label_names(folder, field)
+        names = _label_names(files, folder, field)
         if names is not None:
             labels[field.path] = names
-    return Prepared(folder, info, fields, labels)
+    return Prepared(files, folder, info, fields, labels)
 
 
-def _read(path: str) -> bytes:
+def _read_metadata(files: Files, name: str) -> bytes:
     try:
-        with open(path, "rb") as file:
-            text = file.read(_SIZE_MAX + 1)
-    except FileNotFoundError as error:
+        return files.read(name)
+    except FileMissingError as error:
         raise FileMissingError(
             "this metadata of TFDS is missing",
-            path,
+            name,
             advice="Copy it from the source of the data set, beside its shards; or open the shards "
             "with recmap.open, which needs none.",
             error_number=error.errno,
         ) from None
-    if len(text) > _SIZE_MAX:
-        raise InvalidError(f"a file of metadata has at most {_SIZE_MAX >> 20} MiB", path)
-    return text
 
 
-def _version_in(path: str) -> str:
-    """The folder itself if it has metadata, else the newest version in it."""
-    if os.path.lexists(os.path.join(path, _INFO)):
-        return path
-    names = sorted(entry.name for entry in os.scandir(path) if entry.is_dir())
+def _with_info(files: Files, folder: str) -> tuple[str, bytes]:
+    """The folder itself if it has metadata, else the newest version in it; and the metadata."""
+    try:
+        return folder, files.read(f"{folder}/{INFO}")
+    except FileMissingError:
+        pass
+    below = _newest_in(files, folder)
+    return below, _read_metadata(files, f"{below}/{INFO}")
+
+
+def _newest_in(files: Files, folder: str) -> str:
+    names = files.folders(folder)
     versions = [name for name in names if _VERSION.fullmatch(name)]
     if versions:
-        return os.path.join(path, max(versions, key=_number_of))
-    with_versions = [name for name in names if _has_version(os.path.join(path, name))]
+        return f"{folder}/{max(versions, key=_number_of)}"
+    with_versions = [name for name in names if _has_version(files, f"{folder}/{name}")]
     if len(with_versions) == 1:
-        return _version_in(os.path.join(path, with_versions[0]))
+        return _newest_in(files, f"{folder}/{with_versions[0]}")
     if with_versions:
         raise InvalidError(
             f"there are {len(with_versions)} data sets or configurations: "
             f"{', '.join(map(repr, with_versions[:10]))}",
-            path,
-            advice=f"Name one: recmap.tfds.open({os.path.join(path, with_versions[0])!r}).",
+            folder,
+            advice=f"Name one: recmap.tfds.open('{folder}/{with_versions[0]}').",
         )
     raise FileMissingError(
-        f"there is no {_INFO}, and no folder of a version such as 1.0.0",
-        path,
+        f"there is no {INFO}, and no folder of a version such as 1.0.0",
+        folder,
         advice="Name the folder of a version. recmap.open opens shards without metadata.",
     )
 
@@ -98,21 +100,22 @@ def _number_of(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split(".")))
 
 
-def _has_version(path: str) -> bool:
+def _has_version(files: Files, folder: str) -> bool:
     try:
-        return any(_VERSION.fullmatch(entry.name) for entry in os.scandir(path))
+        return any(_VERSION.fullmatch(name) for name in files.folders(folder))
     except OSError:
         return False
 
 
-def _label_names(folder: str, field: Field) -> tuple[str, ...] | None:
+def _label_names(files: Files, folder: str, field: Field) -> tuple[str, ...] | None:
     """The names of a label's classes: those in its file, else their numbers."""
     if field.leaf.class_count is None:
         return None
-    path = os.path.join(folder, f"{field.label_file}.labels.txt")
-    if os.path.lexists(path):
-        lines = _read(path).decode("utf-8", "replace").split("\n")
-        return tuple(line.strip() for line in lines if line.strip())
-    if field.leaf.class_count > _CLASSES_MAX:
-        return None
-    return tuple(map(str, range(field.leaf.class_count)))
+    try:
+        text = files.read(f"{folder}/{field.label_file}.labels.txt")
+    except FileMissingError:
+        if field.leaf.class_count > _CLASSES_MAX:
+            return None
+        return tuple(map(str, range(field.leaf.class_count)))
+    lines = text.decode("utf-8", "replace").split("\n")
+    return tuple(line.strip() for line in lines if line.strip())

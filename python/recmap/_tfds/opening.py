@@ -80,9 +80,9 @@ class Splits(Mapping[str, Split]):
     def _open(self, name: str) -> Dataset:
         prepared = self._prepared
         files = prepared.info.files(name)
-        paths = [os.path.join(prepared.folder, file) for file in files]
-        missing = [path for path in paths if not os.path.lexists(path)]
-        there = [path for path in paths if os.path.lexists(path)] if missing else paths
+        paths = [f"{prepared.folder}/{file}" for file in files]
+        missing = prepared.files.missing(paths)
+        there = [path for path in paths if path not in set(missing)] if missing else paths
         if missing:
             self._report(
                 f"{counted(len(missing), 'shard')} of {len(paths)} of split {name!r} "
@@ -100,10 +100,10 @@ class Splits(Mapping[str, Split]):
         return dataset
 
     def _open_shards(self, name: str, paths: list[str]) -> Dataset:
-        options = dict(self._options)
-        index = os.path.join(self._prepared.folder, f"{self._prepared.info.name}-{name}.rmx")
+        prepared, options = self._prepared, dict(self._options)
+        index = prepared.files.index_of(prepared.folder, f"{prepared.info.name}-{name}.rmx")
         options["index"] = options.get("index") or index
-        return open_shards(paths, **options)
+        return open_shards(paths, storage=prepared.files.storage, **options)
 
     def _check_lengths(self, name: str, files: list[str], dataset: Dataset) -> None:
         """Compares the numbers of records with those in the metadata."""
@@ -115,7 +115,7 @@ class Splits(Mapping[str, Split]):
                 self._report(
                     f"the shard has {counted(shard['records'], 'record')}, but the metadata says "
                     f"{wanted}",
-                    os.path.join(self._prepared.folder, os.path.basename(shard["path"])),
+                    f"{self._prepared.folder}/{os.path.basename(shard['path'])}",
                     'Copy the shard and the metadata again, or pass metadata="warn" to go by the '
                     "shards.",
                 )

@@ -29,6 +29,8 @@ static PyMethodDef functions[] = {
     {"storage_share", storage_share, METH_O, NULL},
     {"storage_add_url", storage_add_url, METH_VARARGS, NULL},
     {"storage_renew", storage_renew, METH_VARARGS, NULL},
+    {"storage_read", storage_read, METH_VARARGS, NULL},
+    {"storage_list", storage_list, METH_VARARGS, NULL},
     {"example_decode", example_decode, METH_O, NULL},
     {"image_decode", image_decode, METH_VARARGS, NULL},
     {"image_info", image_info, METH_O, NULL},

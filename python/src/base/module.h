@@ -54,6 +54,8 @@ PyObject *storage_is_used(PyObject *module, PyObject *capsule);
 PyObject *storage_share(PyObject *module, PyObject *capsule);
 PyObject *storage_add_url(PyObject *module, PyObject *arguments);
 PyObject *storage_renew(PyObject *module, PyObject *arguments);
+PyObject *storage_read(PyObject *module, PyObject *arguments);
+PyObject *storage_list(PyObject *module, PyObject *arguments);
 PyObject *batch_set_class(PyObject *module, PyObject *class);
 PyObject *example_decode(PyObject *module, PyObject *record);
 PyObject *image_decode(PyObject *module, PyObject *arguments);

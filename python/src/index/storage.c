@@ -2,8 +2,12 @@
 
 #include <recmap/storage.h>
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/errors.h"
 #include "base/module.h"
+#include "base/signals.h"
 
 static const char capsule_name[] = "recmap.storage";
 
@@ -93,4 +97,82 @@ PyObject *storage_create(PyObject *module, PyObject *pairs) {
     if (status == RECMAP_OK && is_taken) return create_capsule(storage);
     recmap_storage_release(storage);
     return NULL;
+}
+
+/* What a call gave without the GIL: the bytes of an object, or names, each with a zero byte. */
+struct taken {
+    char *bytes;
+    size_t size;
+    size_t capacity;
+};
+
+static recmap_status take_bytes(const void *data, size_t size, recmap_error *error, void *context) {
+    struct taken *taken = context;
+    if (size > taken->capacity - taken->size) {
+        size_t capacity = (taken->size + size) * 2;
+        char *bytes = realloc(taken->bytes, capacity);
+        if (!bytes) {
+            error->status = RECMAP_NO_MEMORY;
+            return RECMAP_NO_MEMORY;
+        }
+        taken->bytes = bytes;
+        taken->capacity = capacity;
+    }
+    if (size) memcpy(taken->bytes + taken->size, data, size);
+    taken->size += size;
+    return RECMAP_OK;
+}
+
+static recmap_status take_name(const char *name, recmap_error *error, void *context) {
+    return take_bytes(name, strlen(name) + 1, error, context);
+}
+
+/* storage_read(capsule, URL, most bytes) -> bytes */
+PyObject *storage_read(PyObject *module, PyObject *arguments) {
+    (void)module;
+    recmap_storage *storage = NULL;
+    const char *url;
+    Py_ssize_t most;
+    recmap_error error = RECMAP_ERROR_INIT;
+    struct taken taken = {NULL, 0, 0};
+    struct signal_check check;
+    if (!PyArg_ParseTuple(arguments, "O&sn:storage_read", take_storage, &storage, &url, &most))
+        return NULL;
+    signals_start(&check);
+    recmap_status status =
+        recmap_storage_read(storage, url, (size_t)most, take_bytes, &taken, &error);
+    signals_stop(&check);
+    PyObject *bytes = status == RECMAP_OK
+                          ? PyBytes_FromStringAndSize(taken.bytes, (Py_ssize_t)taken.size)
+                          : raise_error(&error);
+    free(taken.bytes);
+    return bytes;
+}
+
+static PyObject *names_of(const struct taken *taken) {
+    PyObject *names = PyList_New(0);
+    for (size_t at = 0; names && at < taken->size; at += strlen(taken->bytes + at) + 1) {
+        PyObject *name = PyUnicode_DecodeFSDefault(taken->bytes + at);
+        if (!name || PyList_Append(names, name) < 0) Py_CLEAR(names);
+        Py_XDECREF(name);
+    }
+    return names;
+}
+
+/* storage_list(capsule, pattern) -> [URL] */
+PyObject *storage_list(PyObject *module, PyObject *arguments) {
+    (void)module;
+    recmap_storage *storage = NULL;
+    const char *pattern;
+    recmap_error error = RECMAP_ERROR_INIT;
+    struct taken taken = {NULL, 0, 0};
+    struct signal_check check;
+    if (!PyArg_ParseTuple(arguments, "O&s:storage_list", take_storage, &storage, &pattern))
+        return NULL;
+    signals_start(&check);
+    recmap_status status = recmap_storage_list(storage, pattern, take_name, &taken, &error);
+    signals_stop(&check);
+    PyObject *names = status == RECMAP_OK ? names_of(&taken) : raise_error(&error);
+    free(taken.bytes);
+    return names;
 }

@@ -30,7 +30,7 @@ def photos(tmp_path):
     with recmap.Writer(tmp_path / "x.tfrecord", index=tmp_path / "x.rmx") as writer:
         for number in range(44):
             boxes = boxes_of(number)
-            features = {key: boxes[:, i] for i, key in enumerate(KEYS)}
+            features = {key: boxes[:, i] for i, key in enumerate(KEYS)} | {"packed": boxes.ravel()}
             picture = (PICTURES / NAMES[number % len(NAMES)]).read_bytes()
             writer.write({"image": picture, "labels": np.arange(len(boxes)), **features})
     return recmap.open(tmp_path / "x.rmx")
@@ -115,6 +115,18 @@ def test_boxes_are_torchvisions(photos, draws, image):
         assert np.allclose(batch["boxes/visible"][number], visible, atol=1e-5)
         seen += ((visible > 0) & (visible < 1)).sum()
     assert seen > 20
+
+
+def test_boxes_in_one_feature(photos):
+    both = {**SPEC, "packed": recmap.Boxes("image", keys=("packed",))}
+    batch = photos.parse(range(44), both, seed=11, epoch=2)
+    for end in ("", "/visible"):
+        packed, separate = batch[f"packed{end}"], batch[f"boxes{end}"]
+        assert (packed.offsets == separate.offsets).all()
+        assert (packed.values == separate.values).all()
+    wrong = {**SPEC, "boxes": recmap.Boxes("image", keys=("bbox/ymin",))}
+    with pytest.raises(recmap.FeatureError, match="1 value where steps of .4. need a multiple of"):
+        photos.parse([1], wrong, seed=1, epoch=0)
 
 
 def test_boxes_frame_the_same_pixels(tmp_path):

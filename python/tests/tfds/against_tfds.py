@@ -14,12 +14,15 @@ os.environ["CUDA_VISIBLE_DEVICES"] = ""
 
 import numpy as np
 import recmap
-import tensorflow as tf
 import tensorflow_datasets as tfds
+
+import tensorflow as tf
 
 F = tfds.features
 BYTE = {"dtype": np.uint8, "low": 0, "high": 256}
-DTYPES = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "float32", "float64"]
+INTEGERS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
+DTYPES = [*INTEGERS, "float32", "float64"]
+ENCODINGS = ["none", "bytes", "zlib"]
 SPLITS = ["train", "train[:50%]", "train[3:-4]", "test+train[1shard]", "all"]
 
 
@@ -55,6 +58,7 @@ def known_features(values):
         "observation": {
             "image": F.Image(shape=(6, 5, 3), encoding_format="png"),
             "state": F.Tensor(shape=(7,), dtype=np.float32),
+            "depth": F.Tensor(shape=(2, 3), dtype=np.uint16, encoding="zlib"),
         },
         "is_first": np.bool_,
         "action": F.Tensor(shape=(2,), dtype=np.float64),
@@ -64,7 +68,11 @@ def known_features(values):
 
     def step(i):
         return {
-            "observation": {"image": v.pixels(6, 5, 3), "state": v.tensor("float32", 7)},
+            "observation": {
+                "image": v.pixels(6, 5, 3),
+                "state": v.tensor("float32", 7),
+                "depth": v.tensor("uint16", (2, 3)),
+            },
             "is_first": i == 0,
             "action": v.tensor("float64", 2),
             "instruction": v.text(),
@@ -99,9 +107,25 @@ def known_features(values):
             F.Tensor(shape=(None, 2), dtype=np.float32),
             lambda: v.tensor("float32", (v.count(), 2)),
         ),
-        "bytes": (
-            F.Tensor(shape=(2,), dtype=np.int16, encoding="bytes"),
-            lambda: v.tensor("int16", 2),
+        **{
+            f"{encoding}_{dtype}": (
+                F.Tensor(shape=(2, 3), dtype=np.dtype(dtype), encoding=encoding),
+                lambda dtype=dtype: v.tensor(dtype, (2, 3)),
+            )
+            for encoding in ENCODINGS[1:]
+            for dtype in ("bool", "uint8", "uint64", "float16", "float64")
+        },
+        "zlib_rows": (
+            F.Tensor(shape=(None, 2), dtype=np.int32, encoding="zlib"),
+            lambda: v.tensor("int32", (v.count(), 2)),
+        ),
+        "list_of_bytes": (
+            F.Sequence(F.Tensor(shape=(2, 2), dtype=np.int16, encoding="bytes")),
+            lambda: [v.tensor("int16", (2, 2)) for _ in range(v.count())],
+        ),
+        "three_of_zlib": (
+            F.Sequence(F.Tensor(shape=(2,), dtype=np.float32, encoding="zlib"), length=3),
+            lambda: [v.tensor("float32", 2) for _ in range(3)],
         ),
         "dynamic": (
             F.Tensor(shape=(None, None), dtype=np.uint8, encoding="bytes"),
@@ -142,7 +166,9 @@ def random_feature(values, depth=0):
     if kind == 0:
         dtype = DTYPES[v.count(len(DTYPES))]
         shape = tuple(1 + v.count(3) for _ in range(v.count(3)))
-        return F.Tensor(shape=shape, dtype=np.dtype(dtype)), lambda: v.tensor(dtype, shape)
+        encoding = ENCODINGS[v.count(3)] if depth < 2 else "none"
+        connector = F.Tensor(shape=shape, dtype=np.dtype(dtype), encoding=encoding)
+        return connector, lambda: v.tensor(dtype, shape)
     if kind == 1:
         return F.Text(), v.text
     if kind == 2:

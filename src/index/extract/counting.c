@@ -60,7 +60,17 @@ static recmap_status fail_kind(const char *name, const char *actual, recmap_elem
     return RECMAP_FEATURE;
 }
 
-/* The count of raw numbers: the size of the only value, divided by the size of a number. */
+/* Whether the values have different sizes. */
+static bool varies_in_size(const struct example_feature *feature) {
+    const uint64_t size = example_feature_first(feature).as.bytes.size;
+    struct example_values values = example_values_begin(feature);
+    recmap_value value;
+    while (example_values_next(&value, &values))
+        if (value.as.bytes.size != size) return true;
+    return false;
+}
+
+/* The count of raw numbers: the size of the values, divided by the size of a number. */
 static recmap_status count_raw(uint64_t *count, const struct example_feature *feature,
                                const char *name, recmap_element element, recmap_error *error) {
     char found[64], word[SHELL_WORD_SIZE];
@@ -70,13 +80,14 @@ static recmap_status count_raw(uint64_t *count, const struct example_feature *fe
         snprintf(found, sizeof found, "is a list of %s", recmap_type_name(feature->kind));
         return fail_kind(name, found, element, error);
     }
-    if (feature->count > 1) {
-        snprintf(found, sizeof found, "has %" PRIu64 " values of bytes", feature->count);
+    if (varies_in_size(feature)) {
+        snprintf(found, sizeof found, "has %" PRIu64 " values of bytes of different sizes",
+                 feature->count);
         return fail_kind(name, found, element, error);
     }
     size_t bytes = example_feature_first(feature).as.bytes.size,
            size = recmap_element_size(element);
-    *count = bytes / size;
+    *count = feature->count * (bytes / size);
     if (bytes % size == 0) return RECMAP_OK;
     fail(error, RECMAP_FEATURE,
          "feature \"%s\" has %zu bytes, which is not a multiple of %zu, the size of %s", name,

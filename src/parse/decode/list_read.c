@@ -146,6 +146,23 @@ static bool tell_raw_value(const struct list_decoder *decoder, const uint8_t *da
                      recmap_element_name(slot->element), slot->shape);
 }
 
+/* Raw values that have too few elements together. */
+static bool tell_raw_count(const struct list_decoder *decoder, size_t offset, size_t step,
+                           struct read_fault *fault) {
+    const struct slot *slot = decoder->slot;
+    struct place at = place_of(slot, step);
+    char given[PLACE_SIZE];
+    snprintf(given, sizeof given, "%" PRIu64 " bytes value%s with %" PRIu64 " %s value%s each",
+             decoder->pieces, plural(decoder->pieces), decoder->piece,
+             recmap_element_name(slot->element), plural(decoder->piece));
+    if (slot->count)
+        return fault_set(fault, RECMAP_FEATURE, offset, "%s: %s where %s needs %" PRIu64, at.text,
+                         given, slot->shape, slot->count);
+    return fault_set(fault, RECMAP_FEATURE, offset,
+                     "%s: %s where steps of %s need a multiple of %" PRIu64, at.text, given,
+                     slot->shape, slot->multiple);
+}
+
 /* Converts the decoder's failure to a message. Only some errors know the value and its byte;
  * everything else is reported at the start of the feature. */
 static bool tell_trouble(const struct list_decoder *decoder, size_t offset, const uint8_t *data,
@@ -191,7 +208,7 @@ bool list_read(uint64_t *count, struct sink *sink, const struct slot *slot, uint
     struct list_decoder decoder = list_begin(sink, slot, at);
     if (!decode_feature(&decoder, feature, step != SIZE_MAX))
         return tell_trouble(&decoder, offset, data, step, fault);
-    if (slot->raw && !check_count(decoder.count, slot, offset, step, fault)) return false;
+    if (slot->raw && !list_is_whole(&decoder)) return tell_raw_count(&decoder, offset, step, fault);
     *count = decoder.count;
     return true;
 }

@@ -112,7 +112,11 @@ static void test_raw_numbers_are_counted_by_their_size(void **state) {
     add_bytes_feature("raw", 24);
     add_bytes_feature("none", 0);
     end_feature("unset", 1);
+    put_bytes(&list, 1, "abcd", 4);
+    put_bytes(&list, 1, "efgh", 4);
+    end_feature("two", 1);
     const struct message *message = end_record();
+    expect_count(message, "two", RECMAP_ELEMENT_UINT16, 4);
     expect_count(message, "raw", RECMAP_ELEMENT_NONE, 1);
     expect_count(message, "raw", RECMAP_ELEMENT_UINT8, 24);
     expect_count(message, "raw", RECMAP_ELEMENT_UINT16, 12);
@@ -130,7 +134,7 @@ static void test_uncountable_features_are_refused(void **state) {
     put_hex(&list, "0a03010203");
     end_feature("tokens", 3);
     put_bytes(&list, 1, "ab", 2);
-    put_bytes(&list, 1, "cd", 2);
+    put_bytes(&list, 1, "cde", 3);
     end_feature("frames", 1);
     const struct message *message = end_record();
     expect_failure(message, "odd", RECMAP_ELEMENT_UINT16,
@@ -139,7 +143,7 @@ static void test_uncountable_features_are_refused(void **state) {
     expect_failure(message, "tokens", RECMAP_ELEMENT_UINT16,
                    "feature \"tokens\" is a list of int64, not a value of bytes", "--count tokens");
     expect_failure(message, "frames", RECMAP_ELEMENT_UINT8,
-                   "feature \"frames\" has 2 values of bytes", "--count frames");
+                   "feature \"frames\" has 2 values of bytes of different sizes", "--count frames");
     begin();
     put_hex(&record, "0aff");
     expect_failure(&record, "tokens", RECMAP_ELEMENT_NONE, "is not a tf.Example", "--count");

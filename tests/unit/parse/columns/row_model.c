@@ -32,24 +32,36 @@ static bool convert_one(uint8_t *position, const struct slot *slot, const recmap
     return true;
 }
 
+/* The elements of the bytes values of a raw feature, equally many in each. */
+static struct elements convert_raw_values(const struct slot *slot,
+                                          const struct example_feature *feature) {
+    size_t size = recmap_element_size(slot->element);
+    struct elements made = {NULL, 0, true};
+    recmap_value value, first = example_feature_first(feature);
+    struct example_values values = example_values_begin(feature);
+    while (example_values_next(&value, &values)) {
+        size_t count = value.as.bytes.size / size;
+        if (value.as.bytes.size != first.as.bytes.size || value.as.bytes.size % size)
+            made.is_good = false;
+        made.bytes = realloc(made.bytes, (made.count + count) * size + 1);
+        if (!made.bytes) abort();
+        if (convert_raw(made.bytes + made.count * size, slot->element, value.as.bytes.data,
+                        slot->raw_big_endian, count) != count)
+            made.is_good = false;
+        made.count += count;
+    }
+    return made;
+}
+
 /* Converts all values of a feature one at a time, or the bytes of a raw one. The result is marked
  * bad as soon as one value does not fit. */
 static struct elements convert_all(const struct slot *slot, const struct example_feature *feature) {
     size_t size = recmap_element_size(slot->element);
     struct elements made = {NULL, feature->count, true};
-    recmap_value value, first = example_feature_first(feature);
-    if (slot->raw) {
-        if (feature->count != 1 || first.as.bytes.size % size)
-            return (struct elements){NULL, 0, false};
-        made.count = first.as.bytes.size / size;
-    }
+    recmap_value value;
+    if (slot->raw) return convert_raw_values(slot, feature);
     made.bytes = malloc(made.count * size + 1);
     if (!made.bytes) abort();
-    if (slot->raw) {
-        made.is_good = convert_raw(made.bytes, slot->element, first.as.bytes.data,
-                                   slot->raw_big_endian, made.count) == made.count;
-        return made;
-    }
     struct example_values values = example_values_begin(feature);
     for (size_t i = 0; example_values_next(&value, &values); i++)
         if (!convert_one(made.bytes + i * size, slot, &value)) made.is_good = false;

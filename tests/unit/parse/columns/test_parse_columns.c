@@ -362,6 +362,53 @@ static void test_raw_bytes_become_elements(void **state) {
     assert_int_equal(PARSE(features, RAISE, "b=b:"), RECMAP_FEATURE);
 }
 
+/* Several values of raw elements follow each other. They must have equally many. */
+static void test_raw_bytes_in_several_values(void **state) {
+    (void)state;
+    const recmap_feature fixed[] = {
+        {.name = "b", .kind = FIXED, .element = RECMAP_ELEMENT_UINT16, SHAPE(2), .raw = 1}};
+    const recmap_feature others[] = {
+        {.name = "b", .kind = VAR, .element = RECMAP_ELEMENT_INT8, .raw = 1},
+        {.name = "steps",
+         .key = "b",
+         .kind = SEQUENCE,
+         .element = RECMAP_ELEMENT_UINT8,
+         SHAPE(2),
+         .raw = 1},
+    };
+    assert_int_equal(PARSE(fixed, RAISE, "b=b:AaBb", "b=b:Aa,Bb"), RECMAP_OK);
+    expect_column(&parsing, "b", "[[24897, 25154], [24897, 25154]]");
+    end(NULL);
+    assert_int_equal(PARSE(others, RAISE, "b=b:Aa,Bb", "b=b:", "b=b:AaBb,BbAa"), RECMAP_OK);
+    expect_column(&parsing, "b", "[[65, 97, 66, 98], [], [65, 97, 66, 98, 66, 98, 65, 97]]");
+    end(NULL);
+    assert_int_equal(PARSE(others, RAISE, "b=b:AaBb,Aa"), RECMAP_FEATURE);
+    assert_non_null(strstr(parsing.error.message, "bytes value 1 has 2 bytes"));
+    end(NULL);
+    assert_int_equal(PARSE(fixed, RAISE, "b=b:Aa"), RECMAP_FEATURE);
+}
+
+/* The bits of a negative number are a large one. */
+static void test_unsigned_numbers_as_bits(void **state) {
+    (void)state;
+    const recmap_feature plain[] = {{.name = "n", .kind = VAR, .element = RECMAP_ELEMENT_UINT64}};
+    const recmap_feature bits[] = {
+        {.name = "n", .kind = VAR, .element = RECMAP_ELEMENT_UINT64, .as_bits = 1},
+        {.name = "signed", .key = "n", .kind = VAR, .element = RECMAP_ELEMENT_INT64}};
+    assert_int_equal(PARSE(bits, RAISE, "n=i:1,-1", "n=i:7"), RECMAP_OK);
+    expect_column(&parsing, "n", "[[1, 18446744073709551615], [7]]");
+    expect_column(&parsing, "signed", "[[1, -1], [7]]");
+    end(NULL);
+    assert_int_equal(PARSE(plain, RAISE, "n=i:-1"), RECMAP_FEATURE);
+    assert_non_null(strstr(parsing.error.advice, "`.as_bits = 1`"));
+    end(NULL);
+    const recmap_feature wrong[] = {
+        {.name = "n", .kind = VAR, .element = RECMAP_ELEMENT_UINT32, .as_bits = 1}};
+    recmap_parser *parser;
+    recmap_error error;
+    assert_int_equal(recmap_parser_create(&parser, wrong, 1, &error), RECMAP_INVALID);
+}
+
 static void test_lists_in_pieces(void **state) {
     (void)state;
     const recmap_feature lists[] = {
@@ -539,6 +586,8 @@ int main(void) {
         TEST(test_sparse_duplicates_keep_their_order),
         TEST(test_sparse_order_of_many),
         TEST(test_raw_bytes_become_elements),
+        TEST(test_raw_bytes_in_several_values),
+        TEST(test_unsigned_numbers_as_bits),
         TEST(test_lists_in_pieces),
         TEST(test_offsets_of_many_rows_grow),
         TEST(test_exports_hold_their_owner),

@@ -66,7 +66,15 @@ static void test_each_fault_has_its_message(void **state) {
     expect_fault(&raw, "0a0e0a0c0a016b12070a050a03010203", RECMAP_FEATURE, 4,
                  "feature 'k': 3 bytes where raw int16 needs 2 bytes");
     expect_fault(&raw, "0a0d0a0b0a016b12060a040a000a00", RECMAP_FEATURE, 4,
-                 "feature 'k': 2 bytes values where one is needed that holds raw int16");
+                 "feature 'k': 2 bytes values with 0 int16 values each where [] needs 1");
+    expect_fault(&raw, "0a0f0a0d0a016b12080a060a0201000a00", RECMAP_FEATURE, 15,
+                 "feature 'k': bytes value 1 has 0 bytes, which does not fit raw int16 []");
+    expect_fault(&raw, "0a090a070a016b12020a00", RECMAP_FEATURE, 4,
+                 "feature 'k': 0 bytes values where one is needed that holds raw int16");
+    raw.raw = RECMAP_RAW_ZLIB;
+    expect_fault(&raw, "0a0d0a0b0a016b12060a040a020100", RECMAP_FEATURE, 13,
+                 "feature 'k': bytes value 0 is not a ZLIB stream: it does not begin as one");
+    raw.raw = RECMAP_RAW_LITTLE_ENDIAN;
     expect_fault(&k, "0a0c0a0a0a016b12051a030a0180", RECMAP_CORRUPT, 13,
                  "not a tf.Example: feature 'k': varint runs past the end");
     expect_fault(&k, "0a0c0a0a0a01ff12051a030a0180", RECMAP_CORRUPT, 6,
