@@ -125,7 +125,7 @@ def test_boxes_in_one_feature(photos):
         assert (packed.offsets == separate.offsets).all()
         assert (packed.values == separate.values).all()
     wrong = {**SPEC, "boxes": recmap.Boxes("image", keys=("bbox/ymin",))}
-    with pytest.raises(recmap.FeatureError, match="1 value where steps of .4. need a multiple of"):
+    with pytest.raises(recmap.FeatureError, match=r"1 value where steps of .4. need a multiple of"):
         photos.parse([1], wrong, seed=1, epoch=0)
 
 
