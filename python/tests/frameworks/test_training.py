@@ -53,7 +53,7 @@ def kept_by_torch(path):
 
 def kept(program, path):
     """All that a checkpoint has, to the bit."""
-    if program in ("torch", "images"):
+    if program in ("torch", "images", "robot"):
         return kept_by_torch(path)
     with np.load(path) as saved:
         return {name: saved[name].tobytes() for name in saved}
@@ -66,6 +66,7 @@ def kept(program, path):
         ("jax", "jax", 3),
         ("tensorflow", "tensorflow", 3),
         ("images", "torch", KILLS),
+        ("robot", "torch", 3),
     ],
 )
 def test_killed_and_resumed_training_gives_the_same_weights(program, framework, kills, tmp_path):
