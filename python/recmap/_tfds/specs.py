@@ -46,6 +46,8 @@ def specs_of(fields: Iterable[Field]) -> Specs:
             _add_image(specs, field)
         elif leaf.dtype not in _DTYPES:
             specs.omitted[field.path] = f"its dtype is {leaf.dtype[:40]}"
+        elif 0 in (*field.lengths, *leaf.shape):
+            specs.omitted[field.path] = "its shape has no values"
         elif picture and leaf.kind == "box" and field.lengths == (None,) and not field.dataset:
             specs.features[field.path] = Boxes(picture, (field.path,))
         elif leaf.encoding == "none":
