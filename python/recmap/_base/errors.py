@@ -220,17 +220,8 @@ _KINDS = {
 }
 
 
-_MEMBERS = {
-    ".raw": "raw=True",
-    ".raw = RECMAP_RAW_LITTLE_ENDIAN": "raw=True",
-    ".as_bits = 1": 'dtype="uint64_bits"',
-}
-
-
 def _feature_code(code: str) -> str:
     """Translates members of recmap_feature, or all of one between braces, to Python."""
-    if code in _MEMBERS:
-        return _MEMBERS[code]
     element = re.search(r"\.element = RECMAP_ELEMENT_(\w+)", code)
     kind = re.search(r"\.kind = RECMAP_FEATURE_(\w+)", code)
     if not element:
@@ -299,6 +290,9 @@ _FIELDS = {
 }
 
 _NAMES = {
+    ".as_bits = 1": 'dtype="uint64_bits"',
+    ".raw": "raw=True",
+    ".raw = RECMAP_RAW_LITTLE_ENDIAN": "raw=True",
     "RECMAP_ON_BAD_RECORD_SKIP": 'Loader(on_bad_record="skip")',
     "recmap annotate": "ds.annotate",
     "recmap_batch_set_draws": "ds.parse(numbers, features, epoch=..., seed=...)",
@@ -321,10 +315,10 @@ def _words(command: str) -> list[str]:
 
 def _code(code: str) -> str:
     """Translates ``--on-bad-record skip`` or ``recmap index --lift label`` to Python."""
-    if code.startswith((".raw", ".element", "{.kind")):
-        return _feature_code(code)
     if code in _NAMES:
         return _NAMES[code]
+    if code.startswith((".element", "{.kind")):
+        return _feature_code(code)
     words = _words(code)
     if words[:4] == ["recmap", "index", "--append", "-o"] and words[5:] == ["SHARDS"]:
         return f"recmap.open(..., index={words[4]!r})"

@@ -98,6 +98,8 @@ def fields_of(text: bytes, path: str) -> list[Field]:
     names = [field.path for field in fields]
     if "" in names:
         raise InvalidError("this metadata of TFDS names no features", path)
+    if any("\0" in name for name in names):
+        raise InvalidError("the name of a feature of this metadata of TFDS has a zero byte", path)
     if len(set(names)) < len(names):
         raise InvalidError("two features of this metadata of TFDS have the same name", path)
     return fields

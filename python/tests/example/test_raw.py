@@ -84,7 +84,7 @@ def test_windows_of_values(tmp_path, raw):
             episode = episodes[items[first, 0]]
             np.testing.assert_array_equal(batch["depth"][row], episode[batch["i"][row]])
             seen += 1
-    assert seen == 2 * order.n
+    assert seen == 2 * len(order)
 
 
 def refused(ds, feature, message):

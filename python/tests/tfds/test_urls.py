@@ -82,7 +82,8 @@ def test_a_filesystem(tmp_path, monkeypatch):
         fs.pipe(f"/sets/made/1.0.0/{path.name}", path.read_bytes())
     storage = recmap.Storage(fs=fs)
     try:
-        for name in ("memory://sets/made", "/sets/made/1.0.0"):
-            assert ids(recmap.tfds.open(name, "test", storage=storage)) == [9, 10, 11]
+        for i, name in enumerate(("memory://sets/made", "/sets/made/1.0.0")):
+            ds = recmap.tfds.open(name, "test", storage=storage, index=f"{i}.rmx")
+            assert ids(ds) == [9, 10, 11]
     finally:
         fs.rm("/sets", recursive=True)

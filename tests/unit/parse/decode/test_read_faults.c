@@ -67,7 +67,7 @@ static void test_each_fault_has_its_message(void **state) {
                  "feature 'k': 3 bytes where raw int16 needs 2 bytes");
     expect_fault(&raw, "0a0d0a0b0a016b12060a040a000a00", RECMAP_FEATURE, 4,
                  "feature 'k': 2 bytes values with 0 int16 values each where [] needs 1");
-    expect_fault(&raw, "0a0f0a0d0a016b12080a060a0201000a00", RECMAP_FEATURE, 15,
+    expect_fault(&raw, "0a0f0a0d0a016b12080a060a0201000a00", RECMAP_FEATURE, 17,
                  "feature 'k': bytes value 1 has 0 bytes, which does not fit raw int16 []");
     expect_fault(&raw, "0a090a070a016b12020a00", RECMAP_FEATURE, 4,
                  "feature 'k': 0 bytes values where one is needed that holds raw int16");
