@@ -18,6 +18,7 @@ LAYERS = [
     "_options",
     "_dataset",
     "_index",
+    "_tfds",
     "_loader",
 ]
 ROOT = Path(recmap.__file__).parent

@@ -184,7 +184,7 @@ def random_feature(values, depth=0):
 def write(folder, features, count):
     connectors = F.FeaturesDict({name: connector for name, (connector, _) in features.items()})
 
-    with tfds.core.registered.skip_registering():  # of two data sets with the same name
+    with tfds.core.registered.skip_registration():  # of two data sets with the same name
 
         class Made(tfds.core.GeneratorBasedBuilder):
             VERSION = tfds.core.Version("1.0.0")
