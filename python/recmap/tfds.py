@@ -34,6 +34,11 @@ from ._tfds.splits import even_splits as even_splits
 __all__ = ["even_splits", "nest", "open", "windows"]
 
 
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return sorted(__all__)
+
+
 @suggest_arguments
 def open(
     path: Path,

@@ -14,6 +14,7 @@ from .._dataset.concat import concat
 from .._dataset.dataset import Dataset
 from .._dataset.description import Description
 from .._index.open import open as open_shards
+from .._options.options import ConcatOptions
 from .folder import Prepared
 from .specs import Specs, specs_of, steps_of, window_features_of
 from .splits import Range, Split, ranges_of
@@ -138,7 +139,7 @@ def _view(dataset: Dataset, range_: Range) -> Dataset:
 def _describe(dataset: Dataset, description: Description) -> None:
     """Lets the data set, its views and its pickled forms have the description."""
     options = dataset._options
-    if hasattr(options, "parts"):
+    if isinstance(options, ConcatOptions):
         parts = tuple(replace(part, description=description) for part in options.parts)
         dataset._options = replace(options, parts=parts)
     else:

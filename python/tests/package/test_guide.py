@@ -8,7 +8,10 @@ from conftest import DIGITS, ROOT, needs_images
 
 GUIDE = ROOT / "docs" / "guide"
 PAGES = sorted(page.name for page in GUIDE.glob("*.md") if page.name != "README.md")
-MARKED = [pytest.param(page, marks=[needs_images] * (page in ("images.md", "episodes.md"))) for page in PAGES]
+MARKED = [
+    pytest.param(page, marks=[needs_images] * (page in ("images.md", "episodes.md")))
+    for page in PAGES
+]
 
 
 def run(page, names):

@@ -69,7 +69,14 @@ def test_batches_are_typed(tmp_path):
 
 def test_completion_offers_public_names_only():
     frameworks = {"arrow", "grain", "huggingface", "ray", "spark", "tensorflow", "torch"}
-    assert set(dir(recmap)) == {*recmap.__all__, *frameworks, "metrics", "storage", "webdataset"}
+    assert set(dir(recmap)) == {
+        *recmap.__all__,
+        *frameworks,
+        "metrics",
+        "storage",
+        "tfds",
+        "webdataset",
+    }
     for name in recmap.__all__:
         assert getattr(recmap, name) is not None
     assert recmap.webdataset.sample
