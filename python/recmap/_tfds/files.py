@@ -70,7 +70,14 @@ class _Local:
         return sorted(entry.name for entry in os.scandir(folder) if entry.is_dir())
 
     def missing(self, names: Sequence[str]) -> list[str]:
-        return [name for name in names if not os.path.lexists(name)]
+        folders = {name.rpartition("/")[0] for name in names}
+        there = {
+            f"{folder}/{file}"
+            for folder in folders
+            if os.path.isdir(folder)
+            for file in os.listdir(folder)
+        }
+        return [name for name in names if name not in there]
 
     def index_of(self, folder: str, name: str) -> str:
         return os.path.join(folder, name)

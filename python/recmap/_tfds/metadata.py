@@ -19,6 +19,7 @@ __all__ = ["Info", "info_of", "json_of", "natural_of", "text_of"]
 _TEMPLATE = "{DATASET}-{SPLIT}.{FILEFORMAT}-{SHARD_X_OF_Y}"
 _NAME = re.compile(r"[\w-]+")
 _SHARDS_MAX = 1 << 20
+_NUMBER = "\0"  # where the number of a shard is: no name has it
 
 
 @dataclass(frozen=True)
@@ -34,20 +35,18 @@ class Info:
     def files(self, split: str) -> list[str]:
         """The names of the shards of a split, relative to the folder."""
         count = len(self.splits[split].shard_lengths)
-        template = self.templates[split]
-        return [_file(template, self.name, split, shard, count) for shard in range(count)]
-
-
-def _file(template: str, name: str, split: str, shard: int, count: int) -> str:
-    values = {
-        "DATASET": name,
-        "SPLIT": split,
-        "FILEFORMAT": "tfrecord",
-        "SHARD_INDEX": f"{shard:05}",
-        "NUM_SHARDS": f"{count:05}",
-        "SHARD_X_OF_Y": f"{shard:05}-of-{count:05}",
-    }
-    return re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], match[0]), template)
+        values = {
+            "DATASET": self.name,
+            "SPLIT": split,
+            "FILEFORMAT": "tfrecord",
+            "SHARD_INDEX": _NUMBER,
+            "NUM_SHARDS": f"{count:05}",
+            "SHARD_X_OF_Y": f"{_NUMBER}-of-{count:05}",
+        }
+        name = re.sub(
+            r"\{(\w+)\}", lambda match: values.get(match[1], match[0]), self.templates[split]
+        )
+        return [name.replace(_NUMBER, f"{shard:05}") for shard in range(count)]
 
 
 def json_of(text: bytes, path: str) -> Any:
@@ -76,7 +75,7 @@ def _wrong(what: str, value: object, path: str) -> InvalidError:
 def natural_of(value: Any, what: str, path: str) -> int:
     """A whole number, which protobuf's JSON writes as a text."""
     is_number = isinstance(value, int) and not isinstance(value, bool)
-    if isinstance(value, str) and re.fullmatch(r"\d{1,18}", value, re.ASCII):
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 18:
         return int(value)
     if is_number and 0 <= value < 1 << 60:
         return int(value)

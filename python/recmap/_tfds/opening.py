@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
-from .._base.errors import FileMissingError, InvalidError
+from .._base.errors import Error, FileMissingError, InvalidError
 from .._base.plural import counted
 from .._base.warn import warn_caller
 from .._dataset.concat import concat
@@ -104,23 +104,49 @@ class Splits(Mapping[str, Split]):
         prepared, options = self._prepared, dict(self._options)
         index = prepared.files.index_of(prepared.folder, f"{prepared.info.name}-{name}.rmx")
         options["index"] = options.get("index") or index
+        found = self._indexed(paths, options)
+        if found is not None:
+            return found
         return open_shards(paths, storage=prepared.files.storage, **options)
+
+    def _indexed(self, paths: list[str], options: Mapping[str, Any]) -> Dataset | None:
+        """The data set of an index that has these shards, and all that is asked for. It is then not
+        compared with each file, which takes longer than all else: reading tells what changed."""
+        is_local = self._prepared.files.storage is None
+        if not is_local or options["rebuild"] or not os.path.isfile(options["index"]):
+            return None
+        opening = {name: options[name] for name in options if name not in ("index", "rebuild")}
+        try:
+            dataset = open_shards(options["index"], **opening)
+        except (Error, ValueError):
+            return None
+        if [_last(row[0]) for row in dataset._shard_table()] == [_last(path) for path in paths]:
+            return dataset
+        dataset.close()
+        return None
 
     def _check_lengths(self, name: str, files: list[str], dataset: Dataset) -> None:
         """Compares the numbers of records with those in the metadata."""
         lengths = self._prepared.info.splits[name].shard_lengths
-        expected = dict(zip(map(os.path.basename, files), lengths, strict=True))
+        if [count for *_, count in dataset._shard_table()] == list(lengths):
+            return
+        expected = dict(zip(map(_last, files), lengths, strict=True))
         for shard in dataset.shards:
-            wanted = expected.get(os.path.basename(shard["path"]))
+            wanted = expected.get(_last(shard["path"]))
             if wanted is not None and wanted != shard["records"]:
                 self._report(
                     f"the shard has {counted(shard['records'], 'record')}, but the metadata says "
                     f"{wanted}",
-                    f"{self._prepared.folder}/{os.path.basename(shard['path'])}",
+                    f"{self._prepared.folder}/{_last(shard['path'])}",
                     'Copy the shard and the metadata again, or pass metadata="warn" to go by the '
                     "shards.",
                 )
                 return
+
+
+def _last(path: str) -> str:
+    """The name of a file without its folders. Faster than os.path.basename, for many shards."""
+    return path.rpartition("/")[2]
 
 
 def open_split(splits: Splits, split: Any, description: Description) -> Dataset:
