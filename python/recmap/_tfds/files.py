@@ -70,14 +70,14 @@ class _Local:
         return sorted(entry.name for entry in os.scandir(folder) if entry.is_dir())
 
     def missing(self, names: Sequence[str]) -> list[str]:
-        folders = {name.rpartition("/")[0] for name in names}
-        there = {
-            f"{folder}/{file}"
-            for folder in folders
-            if os.path.isdir(folder)
-            for file in os.listdir(folder)
+        places = [name.rpartition("/") for name in names]
+        listed = {
+            folder: set(os.listdir(folder)) if os.path.isdir(folder) else set()
+            for folder in {folder for folder, _, _ in places}
         }
-        return [name for name in names if name not in there]
+        return [
+            "/".join((folder, name)) for folder, _, name in places if name not in listed[folder]
+        ]
 
     def index_of(self, folder: str, name: str) -> str:
         return os.path.join(folder, name)

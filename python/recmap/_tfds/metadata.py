@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,6 +82,15 @@ def natural_of(value: Any, what: str, path: str) -> int:
     raise _wrong(what, value, path)
 
 
+def _naturals_of(values: Sequence[Any], what: str, path: str) -> Iterable[int]:
+    """Whole numbers. Those of many shards are checked all at once, if they are as usual."""
+    if all(isinstance(value, str) and 0 < len(value) <= 18 for value in values):
+        digits = "".join(values)
+        if digits.isascii() and digits.isdigit():
+            return map(int, values)
+    return [natural_of(value, what, path) for value in values]
+
+
 def text_of(value: Any, what: str, path: str) -> str:
     """A text that can be part of a file name."""
     if isinstance(value, str) and value and not re.search(r"[/\0]", value) and value != "..":
@@ -118,7 +127,7 @@ def _split_of(given: Any, path: str) -> Split:
     if len(lengths) > _SHARDS_MAX:
         raise _wrong(f"the number of shards of split {name!r}", len(lengths), path)
     what = f"a shard length of split {name!r}"
-    return Split(name, tuple(natural_of(length, what, path) for length in lengths))
+    return Split(name, tuple(_naturals_of(lengths, what, path)))
 
 
 def info_of(text: bytes, path: str) -> Info:
