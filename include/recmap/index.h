@@ -39,7 +39,9 @@ typedef struct recmap_index_options {
                   SIGBUS; installs a process-wide signal handler (recmap_guard_install of dataset.h)
                 */
     const char *id_feature; /* a bytes or int64 feature of tf.Example, which records may lack, but
-                               not all; NULL: no ids */
+                               not all; NULL: no ids. In the framing csv a field of the header, of
+                               which ids are texts; in the framing lines a member of JSON objects.
+                               So are the names of `lifts` */
     const recmap_lift *lifts;
     size_t lift_count;
     recmap_lift_fn lift; /* for records that are not tf.Examples: returns the id and the lifted
@@ -48,8 +50,8 @@ typedef struct recmap_index_options {
     recmap_progress_fn progress; /* or NULL */
     void *progress_context;
     const char *framing; /* how records are stored in the shards: "tfrecord", "ofrecord", "lines",
-                            "tar", "fixed:HEADER,RECORD,FOOTER", or the name of a registered framing
-                            (framing.h); NULL or "auto": tfrecord */
+                            "csv" with its options, "tar", "fixed:HEADER,RECORD,FOOTER", or the name
+                            of a registered framing (framing.h); NULL or "auto": tfrecord */
     recmap_compression compression;
     const char
         *text_index_folder; /* NULL, or a folder with a text index for each shard (NAME.idx: `OFFSET
@@ -75,6 +77,9 @@ typedef struct recmap_index_options {
     recmap_sets sets; /* ERROR: an index must not be joined with copies of its sets, such as
                          x.tfrecord with x.tfrecord.gz, or x@2 with x@4; ALL: it may. Shards that
                          are added without an index are not compared: see recmap_shards_add */
+    const recmap_type *lift_types; /* of CSV and JSON lines: the type of each lifted column. NULL,
+                                      or NONE for a column: the type that its values read like, of
+                                      CSV INT64, FLOAT64 or BYTES */
 } recmap_index_options;
 
 #define RECMAP_INDEX_OPTIONS_VERSION 4
@@ -82,7 +87,7 @@ typedef struct recmap_index_options {
     {                                                                                              \
         RECMAP_INDEX_OPTIONS_VERSION, 0, RECMAP_ON_BAD_RECORD_ERROR, 0, NULL, NULL, 0, NULL, NULL, \
             NULL, NULL, NULL, RECMAP_COMPRESSION_AUTO, NULL, NULL, 0, NULL, 0, 0, 0, 0,            \
-            RECMAP_SETS_ERROR                                                                      \
+            RECMAP_SETS_ERROR, NULL                                                                \
     }
 
 /* The sizes of notices in recmap_index_summary, with their terminating zero. */

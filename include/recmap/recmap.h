@@ -32,6 +32,7 @@
 #include <recmap/shards.h>
 #include <recmap/state.h>
 #include <recmap/status.h>
+#include <recmap/table.h>
 #include <recmap/text.h>
 #include <recmap/warning.h>
 #include <recmap/writer.h>

@@ -51,6 +51,8 @@ from ._example.partitions import RowSplits as RowSplits
 from ._example.partitions import RowStarts as RowStarts
 from ._example.partitions import UniformRowLength as UniformRowLength
 from ._example.partitions import ValueRowIds as ValueRowIds
+from ._example.tables import Csv as Csv
+from ._example.tables import JsonLines as JsonLines
 from ._index.build import index as index
 from ._index.build import merge as merge
 from ._index.open import open as open

@@ -39,6 +39,7 @@ from ._example.features import (
     Sliced,
     VarLen,
     feature_of,
+    kept_features,
     parser_of_batches,
     value_shape_of,
 )
@@ -153,9 +154,9 @@ class DataSource:
         self._draws.warn_of_seed()
         self._dataset = dataset
         self._missing: Missing = missing
-        self._parser = parser_of_batches(features, None)
+        self._parser = parser_of_batches(features, None, dataset._header())
         self._first_batch = FirstBatchCheck(dataset, features, None, missing)
-        self._features = None if features is None else dict(features)
+        self._features = kept_features(features)
         self._repr: str | None = None
 
     def __len__(self) -> int:
@@ -507,8 +508,8 @@ class Batches(grain.MapDataset):
         self._order_over = order_over(dataset, order)
         warn_if_empty(order)
         self._dataset, self._order, self._batch_size = dataset, order, batch_size
-        self._parser = parser_of_batches(features, None)
-        self._features = None if features is None else dict(features)
+        self._parser = parser_of_batches(features, None, dataset._header())
+        self._features = kept_features(features)
         self._missing: Missing = missing
         self._first_batch, self._later_batch = self._checks()
         self._drops = drop_remainder
@@ -583,7 +584,7 @@ class Batches(grain.MapDataset):
             setattr(self, name, value)
         self._first_batch, self._later_batch = self._checks()
         self._order_over = order_over(self._dataset, self._order)
-        self._parser = parser_of_batches(self._features, None)
+        self._parser = parser_of_batches(self._features, None, self._dataset._header())
 
     def __str__(self) -> str:
         return f"recmap.grain.Batches({self._order.describe()}, {self._batch_size})"

@@ -81,7 +81,7 @@ def dataset(
     validate_missing(missing)
     if order is not None:
         check_fits(order, len(dataset))
-    parser_of_batches(features, None)
+    parser_of_batches(features, None, dataset._header())
     check_column_of_numbers(numbers, features)
     draws = draws_of_epoch(dataset, features, order, epoch, seed)
     count = len(dataset) if order is None else len(order)

@@ -105,7 +105,9 @@ class Datasource(_Datasource):
                 f"position {position} is out of range: the order has "
                 f"{counted(self._count, 'position')}"
             )
-        parser_of_batches(features, None)  # wrong features raise here, not in every task
+        parser_of_batches(
+            features, None, dataset._header()
+        )  # wrong features raise here, not in every task
         check_column_of_numbers(numbers, features)
         self._draws = draws_of_epoch(dataset, features, order, epoch, seed)
         self._dataset = dataset

@@ -187,8 +187,8 @@ def check_batch(
 ) -> None:
     """Checks a batch that was parsed by one call. Warns once for each feature of a data set."""
     validate_missing(missing)
-    if missing == "ignore":
-        return
+    if missing == "ignore" or hasattr(features, "_source"):
+        return  # fields are compared with the header; members of JSON may be rare
     if batch._null_columns() or (len(batch) and len(batch._failures()) == len(batch)):
         warned = dataset._feature_names.warned
         _Check(dataset, features, feature_lists, missing, warned).check(batch)
@@ -209,7 +209,9 @@ class FirstBatchCheck:
     ) -> None:
         validate_missing(missing)
         self._check: _Check | None = None
-        if missing != "ignore" and (features is not None or feature_lists is not None):
+        is_text = hasattr(features, "_source")  # as in check_batch
+        has_features = features is not None or feature_lists is not None
+        if missing != "ignore" and has_features and not is_text:
             self._check = _Check(dataset, features, feature_lists, missing, set())
 
     def warn_only(self) -> None:

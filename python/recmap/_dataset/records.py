@@ -123,7 +123,9 @@ class Dataset(Selectable):
         threads: int = 0,
     ) -> ColumnBatch:
         with self._advised(features):
-            batch = self._parsed(items, parser_of(features), on_bad_record, threads, draws)
+            batch = self._parsed(
+                items, parser_of(features, None, self._header()), on_bad_record, threads, draws
+            )
         check_batch(batch, self, features, None, missing)
         return columns_of(batch)
 

@@ -108,12 +108,14 @@ def check_no_shape(kind: str, dtype: Any, key: Any) -> None:
 
 
 def check_key(kind: str, key: Any) -> None:
-    """Refuses what is not the name of a feature, such as a shape in its place.
+    """Refuses what is neither the name of a feature nor the position of a field of CSV, such as a
+    shape in its place.
 
     Raises:
         TypeError: what was given.
     """
-    if key is not None and not isinstance(key, str):
+    is_position = isinstance(key, int) and not isinstance(key, bool) and key >= 0
+    if key is not None and not isinstance(key, str) and not is_position:
         raise TypeError(
             f"key is the name of a feature in the record, not {key!r}: write "
             f'{kind}(..., key="name")'

@@ -39,6 +39,7 @@ __all__ = [
     "VarLen",
     "feature_of",
     "features_of_schema",
+    "kept_features",
     "parser_of",
     "parser_of_batches",
     "value_shape_of",
@@ -454,13 +455,23 @@ def _rows_of(feature: Feature, name: str) -> tuple[Row, ...]:
     return tuple((*row, as_bits) for row in rows)
 
 
+def _rows_of_example(feature: Feature, name: str) -> tuple[Row, ...]:
+    key = getattr(feature, "key", None)
+    if isinstance(key, int):
+        raise TypeError(f"key={key} is the position of a field: it is for recmap.Csv")
+    return _rows_of(feature, name)
+
+
 def _rows(features: Features) -> tuple[Row, ...]:
+    if hasattr(features, "_text_rows"):
+        text_rows: tuple[Row, ...] = features._text_rows()
+        return text_rows
     rows: list[Row] = []
     for name, feature in features.items():
         if not isinstance(name, str):
             raise TypeError(f"the name of a feature must be a str, not {name!r}")
         try:
-            rows += _rows_of(feature_of(feature), name)
+            rows += _rows_of_example(feature_of(feature), name)
         except (TypeError, ValueError, OverflowError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"feature {name!r}: {error}") from error
@@ -480,21 +491,22 @@ class _Parsers:
         self._of_objects: dict[object, tuple[object, _recmap.Parser]] = {}
         self._of_rows: dict[str, _recmap.Parser] = {}
 
-    def find(self, features: Features, lists: Features | None) -> _recmap.Parser:
+    def find(self, features: Features, lists: Features | None, source: Any) -> _recmap.Parser:
         """The cached parser for these features, or for equal ones."""
         objects = (*features.values(), None, *(lists or {}).values())
-        key = (tuple(features), lists if lists is None else tuple(lists), *map(id, objects))
+        names = tuple(features), lists if lists is None else tuple(lists)
+        key = (*names, source, *map(id, objects))
         found = self._of_objects.get(key)
         if found:
             return found[1]
-        parser = self._of_equal(features, lists)
+        parser = self._of_equal(features, lists, source)
         if _is_hashable(objects):  # immutable, so the parser stays right
             self._limit(self._of_objects)
             self._of_objects[key] = objects, parser  # keeps the objects: no other has their ids
         return parser
 
-    def _of_equal(self, features: Features, lists: Features | None) -> _recmap.Parser:
-        rows = _rows(features), None if lists is None else _rows(lists)
+    def _of_equal(self, features: Features, lists: Features | None, source: Any) -> _recmap.Parser:
+        rows = _rows(features), None if lists is None else _rows(lists), source
         key = repr(rows)  # unlike ==, tells 0.0 from -0.0
         parser = self._of_rows.get(key)
         if parser is None:
@@ -519,15 +531,28 @@ def _is_hashable(objects: tuple[object, ...]) -> bool:
 _parsers = _Parsers()
 
 
-def parser_of(features: Features, lists: Features | None = None) -> _recmap.Parser:
-    """Compiles features, and `lists`, if given, for the feature lists of SequenceExample."""
+def kept_features(features: Features | None) -> Features | None:
+    """A copy of a dict of features, which the caller may change later."""
+    return dict(features) if isinstance(features, dict) else features
+
+
+def parser_of(
+    features: Features, lists: Features | None = None, header: bytes | None = None
+) -> _recmap.Parser:
+    """Compiles features, and `lists`, if given, for the feature lists of SequenceExample. `header`
+    is the data set's, which names the fields of `Csv`."""
     for given in (features, {} if lists is None else lists):
         if not isinstance(given, Mapping):
             raise TypeError("features must be a dict: {name: recmap.FixedLen(...), ...}")
-    return _parsers.find(features, lists)
+    if hasattr(lists, "_source"):
+        raise TypeError("feature lists are those of SequenceExample, not of CSV or JSON lines")
+    source = features._source(header) if hasattr(features, "_source") else None
+    return _parsers.find(features, lists, source)
 
 
-def parser_of_batches(features: Features | None, lists: Features | None) -> _recmap.Parser | None:
+def parser_of_batches(
+    features: Features | None, lists: Features | None, header: bytes | None = None
+) -> _recmap.Parser | None:
     """The parser of a loader or an adapter; None if the records are not parsed.
 
     Raises:
@@ -541,7 +566,7 @@ def parser_of_batches(features: Features | None, lists: Features | None) -> _rec
             f"{empty} empty, so batches would have no columns: ds.features() returns the features "
             "of the records, and None gives the records' bytes"
         )
-    return parser_of({} if features is None else features, lists)
+    return parser_of({} if features is None else features, lists, header)
 
 
 _DTYPES = {"int64": "int64", "float": "float32", "bytes": "bytes"}

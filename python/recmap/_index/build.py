@@ -30,6 +30,7 @@ from .._options.options import (
     check_missing_is_used,
     counted_of,
     expanded,
+    lift_types,
     lifts_of,
     load_framing,
     local_path,
@@ -191,6 +192,7 @@ def write_index(
                 inherits=path in parts,
                 is_part=options.may_lack_ids,
                 joins_sets=options.sets == "all",
+                lift_types=lift_types(options.lifts),
             )
     except CorruptIndexError as error:
         if error.path is None or error.path in (path, *parts):

@@ -35,7 +35,7 @@ __all__ = [
 
 _ANOTHER = "Open the shards (not the .rmx) with index=PATH to build another index"
 _LISTED_MAX = 10  # shards in a call that is advised
-_FRAMINGS = ("tfrecord", "ofrecord", "lines", "tar")
+_FRAMINGS = ("tfrecord", "ofrecord", "lines", "tar", "csv")
 
 
 def _stale(
@@ -149,7 +149,7 @@ def check_framing(dataset: Dataset, options: IndexOptions) -> None:
 
 def _framing_advice(dataset: Dataset, framing: str) -> str:
     """The advice for another framing, whose name may be misspelt: it was not looked up yet."""
-    if framing in _FRAMINGS or framing.startswith("fixed:"):
+    if framing in _FRAMINGS or framing.startswith(("fixed:", "csv")):
         return _advice(dataset)
     names = f"auto, {', '.join(_FRAMINGS)}, fixed:HEADER,RECORD,FOOTER or the path of a custom one"
     return f"Check the name: framings are {names}. {_advice(dataset)}"

@@ -256,7 +256,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         self._last = one_of("last", last, LAST)
         self._saves_end = bool(one_of("epoch_end", epoch_end, EPOCH_END)) and epochs is None
         self._rank, self._world_size = rank, world_size
-        self._parser = parser_of_batches(features, feature_lists)
+        self._parser = parser_of_batches(features, feature_lists, dataset._header())
         self._is_sequence = feature_lists is not None
         self._form = RowForm.of(self._order, row_positions)
         self._first_batch = FirstBatchCheck(dataset, features, feature_lists, missing)

@@ -14,7 +14,7 @@ from .. import _recmap
 from .._base.errors import InvalidError, in_python, redacted
 from .._base.warn import warn_caller
 from .._display.progress import Progress
-from .._example.elements import element_name_of
+from .._example.elements import element_name_of, element_of
 from .filesystem import urls_of
 from .reading import ACCESS, Reading, check_choice
 from .storage import Path, Storage, add_found_credentials, created_storage, size_of
@@ -39,7 +39,9 @@ __all__ = [
     "counted_of",
     "default_text",
     "expanded",
+    "field_name",
     "is_url",
+    "lift_types",
     "lifts_of",
     "load_framing",
     "local_path",
@@ -165,6 +167,8 @@ class IndexOptions:
     is_named_file: bool = field(default=False, repr=False)  # one shard, meant to be alone
 
     def __post_init__(self) -> None:
+        if hasattr(self.id, "_row"):
+            object.__setattr__(self, "id", field_name("id", self.id))
         if self.id is not None and not isinstance(self.id, str):
             raise TypeError(f"id must be the name of one feature, not {self.id!r}")
         compression_code(self.compression)
@@ -200,11 +204,62 @@ def check_missing_is_used(missing: str, lifts: Lifts, index: str | None = None) 
     raise InvalidError('missing_values is "null", but the index has no lifted columns', index)
 
 
+class TypedName(str):
+    """The name of a column that is lifted from text, with the number of its recmap_type."""
+
+    __slots__ = ("type",)
+
+    def __new__(cls, name: str, dtype: Any) -> TypedName:
+        typed = super().__new__(cls, name)
+        element = element_of(dtype)
+        typed.type = _TYPES.get(element, 2 if "float" in element else 1)
+        return typed
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return str(self), next((name for name, type in _NAMED if type == self.type), "int64")
+
+
+_TYPES = {"bytes": 3, "float64": 4}
+_NAMED = (("bytes", 3), ("float64", 4), ("float32", 2))
+
+
+def field_name(use: str, feature: Any) -> str:
+    """The field or member that a feature of `Csv` or `JsonLines` reads one value of."""
+    if getattr(feature, "shape", None) != () or not isinstance(feature.key, str):
+        raise TypeError(
+            f"{use} must be a name, or a FixedLen of shape () from a recmap.Csv or "
+            f"recmap.JsonLines: fields[name], not {feature!r}"
+        )
+    return str(feature.key)
+
+
+def _lift_of(name: str, value: Any) -> tuple[str, str | None]:
+    """The name, which has a type if `value` is a feature, and the default."""
+    if not hasattr(value, "_row"):
+        return name, default_text(name, value)
+    if field_name(f"the column {name!r}", value) != name:
+        raise ValueError(
+            f"the column {name!r} must have the name of its field: {{{value.key!r}: ...}}"
+        )
+    return TypedName(name, value.dtype), default_text(name, value.default)
+
+
+def lift_types(lifts: Lifts) -> tuple[int, ...]:
+    return tuple(getattr(name, "type", 0) for name, _ in lifts)
+
+
 def lifts_of(lift: Lift) -> Lifts:
     """Names and defaults of the columns that ``lift=`` asks for."""
+    if not isinstance(lift, (str, Mapping)) and isinstance(lift, Iterable):
+        features = list(lift)
+        names = [field_name("lift", f) if hasattr(f, "_row") else f for f in features]
+        if names != features:
+            pairs = zip(names, features, strict=True)
+            return tuple((n, None) if isinstance(f, str) else _lift_of(n, f) for n, f in pairs)
+        lift = names
     _check_names("lift", lift)
     if isinstance(lift, Mapping):
-        return tuple((name, default_text(name, value)) for name, value in lift.items())
+        return tuple(_lift_of(name, value) for name, value in lift.items())
     return tuple((name, None) for name in lift)
 
 
@@ -266,7 +321,7 @@ def load_framing(framing: Path) -> tuple[str, str | None]:
     """The name of a framing. A path to a shared object is loaded, and also returned."""
     text = os.fspath(framing)
     if "/" not in text:
-        return text, None
+        return re.sub("^csv:comma", "csv", text), None
     path = os.path.abspath(text)
     return _recmap.framing_load(path), path
 

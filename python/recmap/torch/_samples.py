@@ -18,7 +18,7 @@ from .._dataset.dataset import Dataset, check_dataset
 from .._dataset.missing import FirstBatchCheck, Missing
 from .._display.text import joined, printable
 from .._example.draws import Draws, SourceDraws
-from .._example.features import Features, parser_of_batches
+from .._example.features import Features, kept_features, parser_of_batches
 from .._loader.grown import Grown, check_grown
 from .._loader.joined import JoinedLoader
 from .._loader.loader import Loader
@@ -135,11 +135,11 @@ class MapDataset(data.Dataset[Any]):
         self._epoch = None if self._draws.feature is None else SharedEpoch()
         if epoch is not None:
             self.set_epoch(epoch)
-        self._features = None if features is None else dict(features)
-        self._feature_lists = None if feature_lists is None else dict(feature_lists)
+        self._features = kept_features(features)
+        self._feature_lists = kept_features(feature_lists)
 
     def _set_up(self, features: Features | None, lists: Features | None) -> None:
-        self._parser = parser_of_batches(features, lists)
+        self._parser = parser_of_batches(features, lists, self.dataset._header())
         self._first_batch = FirstBatchCheck(self.dataset, features, lists, self._missing)
         self._draws = SourceDraws.of(self._seed, None, _ADVICE, features, lists)
 

@@ -170,7 +170,27 @@ static recmap_feature *read_features(size_t *count, PyObject *rows, struct scrat
     return features;
 }
 
-static recmap_parser *make(PyObject *context, PyObject *lists, struct scratch *memory) {
+/* ("csv", delimiter, whether there are quotes, na, separator, header or None) or ("json",): how
+ * records are written that are not tf.Examples */
+static recmap_status create_text(recmap_parser **parser, const recmap_feature *features,
+                                 size_t count, PyObject *source, recmap_error *error) {
+    recmap_csv_options options = RECMAP_CSV_OPTIONS_INIT;
+    const char *kind, *delimiter, *separator;
+    int has_quotes;
+    Py_ssize_t header_size = 0;
+    if (PyTuple_Size(source) == 1) return recmap_parser_create_json(parser, features, count, error);
+    if (!PyArg_ParseTuple(source, "sspssz#", &kind, &delimiter, &has_quotes, &options.na,
+                          &separator, &options.header, &header_size))
+        return RECMAP_INVALID;
+    options.delimiter = delimiter[0];
+    options.separator = separator[0];
+    options.no_quotes = !has_quotes;
+    options.header_size = (size_t)header_size;
+    return recmap_parser_create_csv(parser, features, count, &options, error);
+}
+
+static recmap_parser *make(PyObject *context, PyObject *lists, PyObject *source,
+                           struct scratch *memory) {
     size_t context_count, list_count = 0;
     recmap_feature *context_features = read_features(&context_count, context, memory);
     if (!context_features) return NULL;
@@ -180,20 +200,23 @@ static recmap_parser *make(PyObject *context, PyObject *lists, struct scratch *m
     recmap_parser *parser = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status =
-        list_features ? recmap_parser_create_sequence(&parser, context_features, context_count,
-                                                      list_features, list_count, &error)
-                      : recmap_parser_create(&parser, context_features, context_count, &error);
-    if (status != RECMAP_OK) raise_error(&error);
+        source != Py_None ? create_text(&parser, context_features, context_count, source, &error)
+        : list_features   ? recmap_parser_create_sequence(&parser, context_features, context_count,
+                                                          list_features, list_count, &error)
+                          : recmap_parser_create(&parser, context_features, context_count, &error);
+    if (status != RECMAP_OK && !PyErr_Occurred()) raise_error(&error);
     return parser;
 }
 
-/* Parser(features, feature lists or None): tuples of rows, see read_feature */
+/* Parser(features, feature lists or None, source or None): tuples of rows, see read_feature, and
+ * create_text */
 static PyObject *parser_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     (void)keywords;
-    PyObject *context, *lists;
-    if (!PyArg_ParseTuple(arguments, "O!O:Parser", &PyTuple_Type, &context, &lists)) return NULL;
+    PyObject *context, *lists, *source = Py_None;
+    if (!PyArg_ParseTuple(arguments, "O!O|O:Parser", &PyTuple_Type, &context, &lists, &source))
+        return NULL;
     struct scratch memory = {NULL, 0};
-    recmap_parser *parser = make(context, lists, &memory);
+    recmap_parser *parser = make(context, lists, source, &memory);
     scratch_deinit(&memory);
     if (!parser) return NULL;
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);

@@ -229,6 +229,7 @@ static PyMethodDef methods[] = {
     {"_fingerprint", dataset_fingerprint, METH_NOARGS, NULL},
     {"_begins_with", dataset_begins_with_fingerprint, METH_VARARGS, NULL},
     {"_id_name", dataset_id_name, METH_NOARGS, NULL},
+    {"_header", dataset_header, METH_NOARGS, NULL},
     {"_record_count", dataset_record_count, METH_NOARGS, NULL},
     {"_verify", dataset_verify, METH_VARARGS, NULL},
     {"_schema", dataset_schema, METH_VARARGS, NULL},

@@ -99,6 +99,19 @@ PyObject *dataset_id_name(PyObject *object, PyObject *unused) {
     return name;
 }
 
+/* The row that names the fields of CSV files, or None. */
+PyObject *dataset_header(PyObject *object, PyObject *unused) {
+    (void)unused;
+    struct handle_object *handle = dataset_handle((struct dataset_object *)object);
+    if (!handle) return NULL;
+    size_t size;
+    const char *header = recmap_dataset_header(&size, handle->dataset);
+    PyObject *bytes = header ? PyBytes_FromStringAndSize(header, (Py_ssize_t)size)
+                             : Py_NewRef(Py_None);
+    handle_release(handle);
+    return bytes;
+}
+
 PyObject *dataset_record_count(PyObject *object, PyObject *unused) {
     (void)unused;
     struct handle_object *handle = dataset_handle((struct dataset_object *)object);

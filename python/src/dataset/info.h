@@ -19,6 +19,7 @@ PyObject *dataset_begins_with_fingerprint(PyObject *object, PyObject *arguments)
 
 /* The name of the ids, or None. */
 PyObject *dataset_id_name(PyObject *object, PyObject *unused);
+PyObject *dataset_header(PyObject *object, PyObject *unused);
 
 PyObject *dataset_record_count(PyObject *object, PyObject *unused);
 

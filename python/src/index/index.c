@@ -42,6 +42,24 @@ void lift_list_deinit(struct lift_list *list) {
     *list = (struct lift_list){NULL, 0};
 }
 
+int take_types(PyObject *object, void *value) {
+    recmap_type **types = value;
+    if (!object) {
+        free(*types);
+        return 1;
+    }
+    Py_ssize_t count = PyTuple_Size(object);
+    if (count < 0) return 0;
+    *types = calloc((size_t)count + 1, sizeof **types);
+    if (!*types) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < count; i++)
+        (*types)[i] = (recmap_type)PyLong_AsLong(PyTuple_GetItem(object, i));
+    return PyErr_Occurred() ? 0 : Py_CLEANUP_SUPPORTED;
+}
+
 static int take_counted_row(PyObject *row, recmap_counted_feature *feature) {
     const char *dtype = NULL;
     if (!PyArg_ParseTuple(row, "sz", &feature->name, &dtype)) return 0;
@@ -164,7 +182,7 @@ PyObject *framing_load(PyObject *module, PyObject *object) {
  *             progress, framing, compression, text_index_folder or None, storage or None, memory
  * limit, whether lifted values may be null, whether shards are read instead of mapped, whether to
  * inherit ids, columns and counts, whether the index will be merged, whether to join copies of
- * sets) */
+ * sets, types of the columns) */
 PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords) {
     static char *names[] = {"path",
                             "indexes",
@@ -186,6 +204,7 @@ PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords)
                             "inherits",
                             "is_part",
                             "joins_sets",
+                            "lift_types",
                             NULL};
     (void)module;
     PyObject *path = NULL, *indexes, *shards, *text_index_folder = NULL;
@@ -193,14 +212,16 @@ PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords)
     struct progress_call progress = PROGRESS_CALL_INIT;
     struct lift_list lifts = {NULL, 0};
     struct counted_list counted = {NULL, 0};
+    recmap_type *types = NULL;
     int skips = 0, compression = 0, is_nullable = 0, joins_sets = 0;
     if (!PyArg_ParseTupleAndKeywords(
-            arguments, keywords, "O&OOzO&O&pO&pOsiO&O&O&ppppp:index_build", names, take_path, &path,
-            &indexes, &shards, &options.id_feature, take_lifts, &lifts, take_counted, &counted,
-            &skips, take_unsigned, &options.thread_count, &options.guard, &progress.callable,
-            &options.framing, &compression, take_path_or_none, &text_index_folder, take_storage,
-            &options.storage, take_uint64, &options.memory_limit, &is_nullable,
-            &options.reads_shards, &options.inherits, &options.is_part, &joins_sets)) {
+            arguments, keywords, "O&OOzO&O&pO&pOsiO&O&O&pppppO&:index_build", names, take_path,
+            &path, &indexes, &shards, &options.id_feature, take_lifts, &lifts, take_counted,
+            &counted, &skips, take_unsigned, &options.thread_count, &options.guard,
+            &progress.callable, &options.framing, &compression, take_path_or_none,
+            &text_index_folder, take_storage, &options.storage, take_uint64, &options.memory_limit,
+            &is_nullable, &options.reads_shards, &options.inherits, &options.is_part, &joins_sets,
+            take_types, &types)) {
         return NULL;
     }
     options.on_bad_record = skips ? RECMAP_ON_BAD_RECORD_SKIP : RECMAP_ON_BAD_RECORD_ERROR;
@@ -209,11 +230,13 @@ PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords)
     for (size_t i = 0; i < lifts.count; i++) lifts.lifts[i].is_nullable = is_nullable;
     options.lifts = lifts.lifts;
     options.lift_count = lifts.count;
+    options.lift_types = types;
     options.counted_features = counted.features;
     options.counted_feature_count = counted.count;
     options.text_index_folder = text_index_folder ? PyBytes_AsString(text_index_folder) : NULL;
     PyObject *summary = build(PyBytes_AsString(path), indexes, shards, &options, &progress);
     lift_list_deinit(&lifts);
+    free(types);
     counted_list_deinit(&counted);
     Py_XDECREF(text_index_folder);
     Py_DECREF(path);

@@ -26,4 +26,8 @@ void counted_list_deinit(struct counted_list *list);
 int take_lifts(PyObject *list, void *lifts);
 void lift_list_deinit(struct lift_list *list);
 
+/* Converts a tuple of the numbers of types, one for each of the columns, for the format "O&". Freed
+ * with `free`. */
+int take_types(PyObject *tuple, void *types);
+
 #endif

@@ -1,7 +1,9 @@
 /* Reads the fields of delimited text, such as CSV and TSV (RFC 4180): fields in double quotes,
  * which may contain separators and line feeds, and quotes that are doubled; lines that end in LF or
  * CR LF. A quote within a field that does not begin with one is an ordinary character. NUL is
- * refused. Fields are parts of the text: nothing is copied or allocated. */
+ * refused. Fields are parts of the text: nothing is copied or allocated.
+ *
+ * field_row_end finds the ends of the same rows, without looking at their fields. */
 #ifndef RECMAP_BASE_TEXT_FIELDS_H
 #define RECMAP_BASE_TEXT_FIELDS_H
 
@@ -25,11 +27,17 @@ struct field_reader {
     const char *line_start;
     uint64_t line;               /* of `at`, from 1 */
     char separator;              /* between fields: a comma, a tab, ... */
+    char quote;                  /* `"`, or the separator if there are no quoted fields */
     struct interrupt *interrupt; /* asked while long fields are read; NULL: none */
+    const char *fault;           /* after INVALID: what is wrong, and where */
+    const char *fault_at;
 };
 
-/* Begins at the text's first byte, after the byte order mark that some programs write at the start
- * of UTF-8. The text is borrowed. */
+/* The size of the byte order mark that some programs write at the start of UTF-8; 0 without one. */
+size_t field_mark_size(const char *text, size_t size);
+
+/* Begins at the text's first byte, after its byte order mark. Set `quote` to the separator before
+ * the first field is read if quotes are ordinary characters. The text is borrowed. */
 void field_reader_init(struct field_reader *reader, const char *text, size_t size, char separator,
                        struct interrupt *interrupt);
 
@@ -42,6 +50,13 @@ bool field_reader_has_row(struct field_reader *reader);
  * CANCELLED. */
 recmap_status field_reader_next(struct field_text *field, struct field_reader *reader,
                                 recmap_error *error);
+
+/* Finds the line feed that ends the row at `text`, or the end of the text. `open_quote` is the
+ * quote that is not closed before `end`, or NULL. After a closing quote, other characters belong to
+ * the field. So every row that field_reader_next accepts ends where this says. With `quote` equal
+ * to the separator, there are no quotes. */
+const char *field_row_end(const char **open_quote, const char *text, const char *end,
+                          char separator, char quote);
 
 /* Copies the text with one quote for two. Returns the number of bytes, at most field->size. */
 size_t field_text_unquote(char *out, const struct field_text *field);

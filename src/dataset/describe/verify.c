@@ -17,6 +17,7 @@
 #include "dataset/describe/damage_json.h"
 #include "dataset/open/concat.h"
 #include "index/scan/scan.h"
+#include "index/scan/scanner.h"
 #include "index/tables/grown.h"
 
 enum {
@@ -454,12 +455,15 @@ static recmap_status scan_as(struct verification *verification, const struct sca
     RETURN_IF_FAILED(extractor_create(&no_extraction, NULL, error));
     struct scan_sink sink = {verification, begin_shard, add_run, add_damage, end_shard, skip_shard};
     recmap_progress progress = {0};
+    const struct manifest *manifest = index_manifest(verification->dataset->index);
+    const struct scan_header header = {(const uint8_t *)manifest->header, manifest->header_size};
     struct scan_options scanning = {
         .forms = forms,
         .thread_count = options->thread_count,
         .on_bad_record = RECMAP_ON_BAD_RECORD_SKIP,
         .memory_limit = options->memory_limit,
         .extractor = no_extraction,
+        .header = manifest->header ? &header : NULL,
         .never_maps = verification->dataset->access != RECMAP_ACCESS_MAP,
         .open = open_indexed,
         .open_context = verification->dataset,

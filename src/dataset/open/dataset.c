@@ -1,5 +1,7 @@
 #include "dataset/open/dataset.h"
 
+#include <recmap/table.h>
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +43,17 @@ static recmap_status prepare_ids(recmap_dataset *dataset, const recmap_dataset_o
     extraction.id_feature = manifest->id_name;
     extraction.lift = manifest->extracted_by_caller ? options->lift : NULL;
     extraction.lift_context = options->lift_context;
-    return extractor_create(&dataset->extractor, &extraction, error);
+    RETURN_IF_FAILED(extractor_create(&dataset->extractor, &extraction, error));
+    if (!manifest->shard_count) return RECMAP_OK;
+    return extractor_use_text(dataset->extractor, dataset->shard_table[0].framing, manifest->header,
+                              manifest->header_size, error);
+}
+
+const char *recmap_dataset_header(size_t *size, const recmap_dataset *dataset) {
+    while (dataset->part_count) dataset = dataset->parts[0].dataset;
+    const struct manifest *manifest = index_manifest(dataset->index);
+    *size = manifest->header_size;
+    return manifest->header;
 }
 
 static recmap_status find_framings(recmap_dataset *dataset, recmap_error *error) {

@@ -82,6 +82,13 @@ struct framing {
      * none. */
     bool (*read_key)(struct frame_key *key, const uint8_t *frame, uint64_t size);
 
+    char separator;       /* between the fields of a row of text; 0: records are not rows */
+    bool has_quotes;      /* fields may be in quotes, with separators and line feeds in them */
+    bool has_header;      /* the first frame of a file names the fields, and is not a record */
+    uint64_t search_size; /* how far the end of a frame is searched for. If none is found, those
+                             that begin before the search ended are single lines: see
+                             scan_cursor. 0: the end is known, or always found */
+
     uint64_t record_size;         /* nonzero if all records have one size */
     bool has_delimiter;           /* the byte before a frame marks its start, as LF does */
     const char *missing_end;      /* "no line feed": what a file lacks that ends with the payload of
@@ -120,7 +127,8 @@ struct framing {
 };
 
 /* Looks up a built-in framing by its name including parameters: "tfrecord", "ofrecord", "lines",
- * "tar" or "fixed:HEADER,RECORD,FOOTER". Returns false if there is none. */
+ * "tar", "csv" with its options, or "fixed:HEADER,RECORD,FOOTER". Returns false if there is none.
+ */
 bool framing_init(struct framing *framing, const char *name);
 
 /* Returns whether a frame of `frame_size` bytes can hold a payload of `data_size` bytes. */

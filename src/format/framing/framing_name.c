@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/words/character.h"
+#include "format/framing/csv.h"
 #include "format/framing/fixed.h"
 #include "format/framing/framing.h"
 #include "format/framing/lines.h"
@@ -46,5 +47,6 @@ bool framing_init(struct framing *framing, const char *name) {
         *framing = *framings[i];
         return true;
     }
+    if (csv_framing_init(framing, name)) return true;
     return !strncmp(name, fixed, sizeof fixed - 1) && make_fixed(framing, name + sizeof fixed - 1);
 }

@@ -37,9 +37,10 @@ recmap_status framings_choose(struct framing *framing, const char *name, recmap_
     if (!name || !strcmp(name, "auto")) name = "tfrecord";
     if (framings_find(framing, name)) return RECMAP_OK;
     fail(error, RECMAP_INVALID, "there is no framing \"%s\"", name);
-    fail_advise(
-        error, "framings are auto, tfrecord, ofrecord, lines, tar, "
-               "fixed:HEADER,RECORD,FOOTER (sizes in bytes), or a custom one that is loaded first");
+    fail_advise(error,
+                "framings are auto, tfrecord, ofrecord, lines, tar, "
+                "csv[:comma|tab|semicolon|pipe][,noquotes][,noheader], fixed:HEADER,RECORD,FOOTER "
+                "(sizes in bytes), or a custom one that is loaded first");
     return RECMAP_INVALID;
 }
 

@@ -22,8 +22,10 @@
 #include "index/build/sample_keys.h"
 #include "index/build/shard_notices.h"
 #include "index/build/target.h"
+#include "index/build/text_parts.h"
 #include "index/extract/extract.h"
 #include "index/scan/scan.h"
+#include "index/scan/scanner.h"
 #include "index/scan/side_index.h"
 #include "index/tables/index.h"
 #include "storage/remote/remote.h"
@@ -49,6 +51,7 @@ struct recmap_index_builder {
     size_t part_capacity;
     struct packer *packer;
     struct sample_keys *sample_keys;
+    struct text_parts text;
     struct shard_notices notices;
     struct lock_file lock; /* held while appending */
     bool appends;
@@ -193,6 +196,7 @@ void recmap_index_builder_destroy(recmap_index_builder *builder) {
     free(builder->texts);
     free_lists(builder);
     free(builder->path);
+    text_parts_deinit(&builder->text);
     recmap_storage_release(builder->storage);
     file_close(builder->replaced_fd);
     lock_file_release(&builder->lock);
@@ -540,6 +544,8 @@ static recmap_status scan_forms(recmap_index_builder *builder, const char *const
         .add_damage = sink_add_damage,
         .end_shard = sink_end_shard,
     };
+    const struct text_parts *text = &builder->text;
+    const struct scan_header header = {(const uint8_t *)text->header, text->header_size};
     struct scan_options options = {
         .form = {.framing = &builder->framing, .compression = builder->options.compression},
         .forms = forms,
@@ -547,6 +553,7 @@ static recmap_status scan_forms(recmap_index_builder *builder, const char *const
         .on_bad_record = builder->options.on_bad_record,
         .memory_limit = builder->options.memory_limit,
         .extractor = builder->extractor,
+        .header = text->header ? &header : NULL,
         .never_maps = builder->options.reads_shards != 0,
         .refuses_others = true,
         .storage = builder->storage,
@@ -579,6 +586,20 @@ static recmap_status scan_parts(recmap_index_builder *builder, size_t first, siz
     free(forms);
     free(paths);
     return status;
+}
+
+/* Finds what must be known of records of text before they are read. */
+static recmap_status prepare_text(recmap_index_builder *builder, recmap_error *error) {
+    struct scan_options options = {
+        .form = {.framing = &builder->framing, .compression = builder->options.compression},
+        .never_maps = true,
+        .storage = builder->storage};
+    struct text_parts *text = &builder->text;
+    RETURN_IF_FAILED(text_parts_prepare(text, builder->parts, builder->part_count, &options,
+                                        builder->extractor, builder->options.lift_count, error));
+    if (!text->header || packer_set_header(builder->packer, text->header, text->header_size))
+        return RECMAP_OK;
+    return fail_memory(error);
 }
 
 /* The index of shards that only some may read may be read by no others, either. */
@@ -692,6 +713,7 @@ static recmap_status build(recmap_index_summary *summary, recmap_index_builder *
     RETURN_IF_FAILED(part_check(&file_count, builder->parts, builder->part_count,
                                 builder->options.sets, builder->storage, error));
     drop_complete_parts(builder);
+    RETURN_IF_FAILED(prepare_text(builder, error));
     RETURN_IF_FAILED(add_parts(builder, error));
     RETURN_IF_FAILED(check_ids(builder, error));
     RETURN_IF_FAILED(packer_finish(builder->packer, check_not_replaced, builder, summary, error));

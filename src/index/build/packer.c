@@ -110,6 +110,17 @@ recmap_status packer_create(struct packer **packer, const char *path,
     return status;
 }
 
+bool packer_set_header(struct packer *packer, const char *header, size_t size) {
+    char *copy = malloc(size + 1);
+    if (!copy) return false;
+    memcpy(copy, header, size);
+    copy[size] = 0;
+    free(packer->manifest.header);
+    packer->manifest.header = copy;
+    packer->manifest.header_size = size;
+    return true;
+}
+
 /* Removes the first `count` damages. */
 static void remove_damages(struct packer *packer, size_t count) {
     for (size_t i = 0; i < count; i++) free(packer->damages[i].reason);

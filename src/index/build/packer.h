@@ -5,6 +5,8 @@
 #ifndef RECMAP_INDEX_BUILD_PACKER_H
 #define RECMAP_INDEX_BUILD_PACKER_H
 
+#include <stdbool.h>
+
 #include <recmap/index.h>
 
 #include "format/deflate/compression.h"
@@ -34,6 +36,10 @@ void packer_note_parts(struct packer *packer);
 
 /* Records in the index that values of a column did not come from the records. */
 void packer_note_annotated(struct packer *packer, size_t column);
+
+/* Records in the index the first row of its CSV files, which is copied. Returns false without
+ * memory. */
+bool packer_set_header(struct packer *packer, const char *header, size_t size);
 
 /* Lets missing values of a column be null, unless it has a default. */
 void packer_allow_nulls(struct packer *packer, size_t column);

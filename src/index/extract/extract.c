@@ -6,6 +6,7 @@
 
 #include "base/core/error.h"
 #include "base/text/json.h"
+#include "format/framing/lines.h"
 #include "index/extract/counting.h"
 #include "index/extract/missing_advice.h"
 #include "index/tables/ids.h"
@@ -13,6 +14,7 @@
 #include "parse/example/example.h"
 #include "parse/example/foreign.h"
 #include "parse/example/single_value.h"
+#include "parse/text/text_lookup.h"
 
 /* Columns of one index. The values of one record fit on the stack. */
 enum { COLUMNS_MAX = 64 };
@@ -28,6 +30,8 @@ struct extractor {
     size_t name_count;
     size_t plain_id_size; /* of the name of the id if it is a feature, else 0 */
     struct counting *counting;
+    struct text_source *text;       /* NULL: records are not text */
+    recmap_type *text_types;        /* in the order of the names */
     struct example_names *compiled; /* what is looked up in a tf.Example: `names`, unless there is a
                                        callback; then the counted features */
 };
@@ -42,9 +46,14 @@ static recmap_status copy_names(struct extractor *extractor, const recmap_index_
     const char *id = options->id_feature;
     extractor->names = calloc(extractor->column_count + 1, sizeof *extractor->names);
     extractor->are_required = calloc(extractor->column_count + 1, sizeof *extractor->are_required);
-    if (!extractor->names || !extractor->are_required) return fail_memory(error);
+    extractor->text_types =
+        calloc(extractor->column_count + 1 + (id != NULL), sizeof *extractor->text_types);
+    if (!extractor->names || !extractor->are_required || !extractor->text_types)
+        return fail_memory(error);
     if (id) extractor->names[extractor->name_count++] = strdup(id);
     for (size_t i = 0; i < extractor->column_count; i++) {
+        if (options->lift_types)
+            extractor->text_types[extractor->name_count] = options->lift_types[i];
         extractor->names[extractor->name_count++] = strdup(options->lifts[i].name);
         extractor->are_required[i] = !options->lifts[i].default_value &&
                                      !options->lifts[i].is_nullable;
@@ -124,9 +133,66 @@ void extractor_destroy(struct extractor *extractor) {
         free(extractor->names[i]);
     free(extractor->names);
     free(extractor->are_required);
+    free(extractor->text_types);
+    if (extractor->text) text_source_deinit(extractor->text);
+    free(extractor->text);
     counting_destroy(extractor->counting);
     example_names_destroy(extractor->compiled);
     free(extractor);
+}
+
+static recmap_status compile_text(struct extractor *extractor, const struct text_format *format,
+                                  recmap_error *error) {
+    extractor->text = calloc(1, sizeof *extractor->text);
+    if (!extractor->text) return fail_memory(error);
+    return text_source_init(extractor->text, format, (const char *const *)extractor->names,
+                            extractor->name_count, error);
+}
+
+bool extractor_may_read_text(const struct extractor *extractor, const struct framing *framing) {
+    bool is_text = framing->separator || framing->parse == lines_framing.parse;
+    return is_text && !extractor->lift && extractor->reads_records;
+}
+
+bool extractor_reads_text(const struct extractor *extractor) {
+    return extractor->text != NULL;
+}
+
+/* Ids in rows are texts: 007 is not 7. In JSON, values have types. */
+recmap_status extractor_use_text(struct extractor *extractor, const struct framing *framing,
+                                 const char *header, size_t header_size, recmap_error *error) {
+    if (!extractor_may_read_text(extractor, framing)) return RECMAP_OK;
+    if (extractor_counted_count(extractor))
+        return fail(error, RECMAP_INVALID,
+                    "elements are counted only in tf.Examples, not in CSV or JSON lines");
+    struct text_format format = {framing->separator, framing->has_quotes, header, header_size};
+    if (extractor->has_ids && framing->separator) extractor->text_types[0] = RECMAP_TYPE_BYTES;
+    extractor->plain_id_size = 0;
+    return compile_text(extractor, &format, error);
+}
+
+void extractor_set_type(struct extractor *extractor, size_t column, recmap_type type) {
+    recmap_type *known = &extractor->text_types[column + extractor->has_ids];
+    if (*known == RECMAP_TYPE_NONE) *known = type;
+}
+
+static recmap_type widen(recmap_type type, recmap_type other) {
+    if (type == RECMAP_TYPE_NONE || type == other) return other;
+    if (other == RECMAP_TYPE_NONE) return type;
+    bool has_text = type == RECMAP_TYPE_BYTES || other == RECMAP_TYPE_BYTES;
+    return has_text ? RECMAP_TYPE_BYTES : RECMAP_TYPE_FLOAT64;
+}
+
+void extractor_widen_types(recmap_type *types, const struct extractor *extractor,
+                           const uint8_t *data, size_t size) {
+    static const recmap_type unknown[1 + COLUMNS_MAX];
+    recmap_value values[1 + COLUMNS_MAX];
+    struct text_memory memory = {.blocks = NULL};
+    struct read_fault fault;
+    bool is_read = text_lookup(values, extractor->text, unknown, data, size, &memory, &fault);
+    for (size_t i = 0; is_read && i < extractor->column_count; i++)
+        types[i] = widen(types[i], values[i + extractor->has_ids].type);
+    text_memory_deinit(&memory);
 }
 
 bool extractor_has_ids(const struct extractor *extractor) {
@@ -228,11 +294,33 @@ static recmap_status call_callback(recmap_value *id, recmap_value *columns,
     return is_id_type(id->type) ? RECMAP_OK : fail_id_type("id", error);
 }
 
+/* Reads the id and the columns of a record of text. */
+static recmap_status read_text(recmap_value *id, recmap_value *columns,
+                               const struct extractor *extractor, const uint8_t *data, size_t size,
+                               struct text_memory *memory, recmap_error *error) {
+    recmap_value values[1 + COLUMNS_MAX];
+    struct read_fault fault;
+    if (text_lookup(values, extractor->text, extractor->text_types, data, size, memory, &fault)) {
+        if (extractor->has_ids) *id = values[0];
+        memcpy(columns, values + extractor->has_ids, extractor->column_count * sizeof *columns);
+        return is_id_type(id->type) ? RECMAP_OK : fail_id_type(extractor->names[0], error);
+    }
+    if (fault.status == RECMAP_NO_MEMORY) return fail_memory(error);
+    if (fault.offset == SIZE_MAX) fail(error, RECMAP_FEATURE, "%s", fault.message);
+    else fail(error, RECMAP_FEATURE, "%s, at byte %zu of the record", fault.message, fault.offset);
+    fail_advise(error, "%s",
+                fault.advice[0] ? fault.advice
+                                : "correct the record, or give the column another type");
+    return RECMAP_FEATURE;
+}
+
 static recmap_status read_values(recmap_value *id, recmap_value *columns,
                                  const struct extractor *extractor, const struct looked_up *target,
-                                 const uint8_t *data, size_t size, recmap_error *error) {
+                                 const uint8_t *data, size_t size, struct text_memory *memory,
+                                 recmap_error *error) {
     id->type = RECMAP_TYPE_NONE;
     for (size_t i = 0; i < extractor->column_count; i++) columns[i].type = RECMAP_TYPE_NONE;
+    if (extractor->text) return read_text(id, columns, extractor, data, size, memory, error);
     return extractor->lift ? call_callback(id, columns, extractor, data, size, error)
                            : read_example(id, columns, extractor, target, error);
 }
@@ -261,7 +349,7 @@ static recmap_status fail_verdict(enum run_verdict verdict, const char *name, re
  * advice is written here, once per run. */
 static void advise_missing(const struct extractor *extractor, struct record_run *run,
                            const recmap_value *columns, const uint8_t *data, size_t size) {
-    if (extractor->lift || run->advice[0]) return;
+    if (extractor->lift || extractor->text || run->advice[0]) return;
     for (size_t i = 0; i < extractor->column_count; i++) {
         if (columns[i].type != RECMAP_TYPE_NONE || !extractor->are_required[i]) continue;
         missing_advice_write(run->advice, sizeof run->advice,
@@ -281,11 +369,11 @@ static void advise_id(const struct extractor *extractor, struct record_run *run,
                                 size);
 }
 
-static recmap_status add_values(const struct extractor *extractor, struct record_run *run,
-                                const struct looked_up *target, const uint8_t *data, size_t size,
-                                recmap_error *error) {
+static recmap_status take_values(const struct extractor *extractor, struct record_run *run,
+                                 const struct looked_up *target, const uint8_t *data, size_t size,
+                                 struct text_memory *memory, recmap_error *error) {
     recmap_value id, columns[COLUMNS_MAX];
-    RETURN_IF_FAILED(read_values(&id, columns, extractor, target, data, size, error));
+    RETURN_IF_FAILED(read_values(&id, columns, extractor, target, data, size, memory, error));
     if (id.type != RECMAP_TYPE_NONE) run_set_id(run, id_hash(&id));
     for (size_t i = 0; i < extractor->column_count; i++) {
         enum run_verdict verdict = run_set_column(run, i, &columns[i]);
@@ -296,6 +384,16 @@ static recmap_status add_values(const struct extractor *extractor, struct record
     advise_missing(extractor, run, columns, data, size);
     advise_id(extractor, run, &id, data, size);
     return RECMAP_OK;
+}
+
+/* The run copies the values, so that the memory of texts is needed only here. */
+static recmap_status add_values(const struct extractor *extractor, struct record_run *run,
+                                const struct looked_up *target, const uint8_t *data, size_t size,
+                                recmap_error *error) {
+    struct text_memory memory = {.blocks = NULL};
+    recmap_status status = take_values(extractor, run, target, data, size, &memory, error);
+    text_memory_deinit(&memory);
+    return status;
 }
 
 /* The counted features follow the id and the columns, which with a callback are not looked up. */
@@ -318,7 +416,7 @@ static recmap_status add_counts(const struct extractor *extractor, struct record
 static recmap_status lift_values(const struct extractor *extractor, struct record_run *run,
                                  const uint8_t *data, size_t size, recmap_error *error) {
     struct looked_up value;
-    if (example_names_count(extractor->compiled))
+    if (!extractor->text && example_names_count(extractor->compiled))
         RETURN_IF_FAILED(look_up(&value, extractor, data, size, error));
     if (extractor->has_ids || extractor->column_count)
         RETURN_IF_FAILED(add_values(extractor, run, &value, data, size, error));
@@ -331,14 +429,36 @@ recmap_status extractor_lift(const struct extractor *extractor, struct record_ru
     return lift_values(extractor, run, data, size, error);
 }
 
+/* Keeps the bytes of an id that the record does not contain as they are. */
+static recmap_status keep_text(recmap_value *id, const uint8_t *data, size_t size,
+                               recmap_error *error) {
+    enum { KEPT_MAX = 4096 };
+    static _Thread_local uint8_t kept[KEPT_MAX];
+    const uint8_t *bytes = id->as.bytes.data;
+    if (id->type != RECMAP_TYPE_BYTES || !id->as.bytes.size) return RECMAP_OK;
+    if ((uintptr_t)bytes >= (uintptr_t)data && (uintptr_t)bytes < (uintptr_t)data + size)
+        return RECMAP_OK;
+    if (id->as.bytes.size > KEPT_MAX)
+        return fail(error, RECMAP_FEATURE,
+                    "the id is longer than %d bytes, and is written with escapes", (int)KEPT_MAX);
+    memcpy(kept, bytes, id->as.bytes.size);
+    id->as.bytes.data = kept;
+    return RECMAP_OK;
+}
+
 recmap_status extractor_read_id(recmap_value *id, const struct extractor *extractor,
                                 const uint8_t *data, size_t size, recmap_error *error) {
     recmap_value columns[COLUMNS_MAX];
     struct looked_up value;
+    struct text_memory memory = {.blocks = NULL};
     if (extractor->plain_id_size &&
         example_single_value(id, extractor->names[0], extractor->plain_id_size, data, size) &&
         is_id_type(id->type))
         return RECMAP_OK;
-    if (!extractor->lift) RETURN_IF_FAILED(look_up(&value, extractor, data, size, error));
-    return read_values(id, columns, extractor, &value, data, size, error);
+    if (!extractor->lift && !extractor->text)
+        RETURN_IF_FAILED(look_up(&value, extractor, data, size, error));
+    recmap_status status = read_values(id, columns, extractor, &value, data, size, &memory, error);
+    if (status == RECMAP_OK && extractor->text) status = keep_text(id, data, size, error);
+    text_memory_deinit(&memory);
+    return status;
 }

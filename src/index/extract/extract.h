@@ -5,6 +5,7 @@
 
 #include <recmap/index.h>
 
+#include "format/framing/framing.h"
 #include "index/extract/run.h"
 
 /* Immutable and thread-safe. */
@@ -16,6 +17,25 @@ recmap_status extractor_create(struct extractor **extractor, const recmap_index_
                                recmap_error *error);
 void extractor_destroy(struct extractor *extractor);
 
+/* Lets the extractor read records of text, if the framing has such: rows of csv, whose header may
+ * be NULL, and JSON objects in lines. A callback is called instead in any framing. Errors: as
+ * text_source_init; INVALID for counted features. */
+recmap_status extractor_use_text(struct extractor *extractor, const struct framing *framing,
+                                 const char *header, size_t header_size, recmap_error *error);
+
+/* Returns true if the extractor would read records of this framing as text; or if it does. */
+bool extractor_may_read_text(const struct extractor *extractor, const struct framing *framing);
+bool extractor_reads_text(const struct extractor *extractor);
+
+/* Sets the type of a column of text, unless it is known. */
+void extractor_set_type(struct extractor *extractor, size_t column, recmap_type type);
+
+/* Widens `types`, one for each column and NONE at first, to hold the values of a record of text:
+ * integers and other numbers are FLOAT64, and numbers and texts in rows are BYTES. Ignores a record
+ * that cannot be read. */
+void extractor_widen_types(recmap_type *types, const struct extractor *extractor,
+                           const uint8_t *data, size_t size);
+
 bool extractor_has_ids(const struct extractor *extractor);
 size_t extractor_column_count(const struct extractor *extractor);
 size_t extractor_counted_count(const struct extractor *extractor);
@@ -26,8 +46,8 @@ recmap_status extractor_lift(const struct extractor *extractor, struct record_ru
                              const uint8_t *data, size_t size, recmap_error *error);
 
 /* The id of a record that extractor_lift has read before; type NONE if it has none. Values of other
- * features may be left unread, so that what is malformed in them need not be noticed. Errors: as
- * above. */
+ * features may be left unread, so that what is malformed in them need not be noticed. Its bytes are
+ * valid as long as the record, and until the next call on this thread. Errors: as above. */
 recmap_status extractor_read_id(recmap_value *id, const struct extractor *extractor,
                                 const uint8_t *data, size_t size, recmap_error *error);
 

@@ -114,13 +114,15 @@ static recmap_status take_findings(struct scan *scan, const struct scan_shard *s
 
 /* Returns true if the worker's scan of the segment is the one that continues from `cursor`. Either
  * both are at the same frame. Or the cursor is lost at the segment's beginning: then it would
- * search for the first good frame from there, and that is what the worker's guess found. (A framing
- * that can guess but not find never resyncs, so there the guess does not count.) */
+ * search for the first good frame from there, and that is what the worker's guess found. (If a
+ * framing searches in another way than it guesses, or cannot search, that guess does not count.)
+ * The worker does not know of frames that must be single lines. */
 static bool guess_is_right(const struct scan_shard *shard, const struct segment *segment,
                            const struct scan_cursor *cursor) {
-    if (!segment->is_scanned) return false;
+    if (!segment->is_scanned || cursor->position < cursor->lines_until) return false;
     if (!cursor->is_lost) return cursor->position == segment->entry;
-    return cursor->position == segment->begin && shard->framing->find;
+    return cursor->position == segment->begin && shard->framing->find &&
+           shard->framing->find == shard->framing->guess;
 }
 
 /* Returns true if the shard could not be opened and the sink skips such shards: its segments are

@@ -15,6 +15,8 @@
 #include "index/extract/run.h"
 #include "index/scan/shard_end.h"
 
+struct scan_header;
+
 /* How a shard is read. */
 struct scan_form {
     const struct framing *framing; /* NULL: TFRecord */
@@ -31,6 +33,8 @@ struct scan_options {
     unsigned thread_count;         /* 0: one per core; for remote shards, at least four */
     recmap_on_bad_record on_bad_record;
     const struct extractor *extractor;
+    const struct scan_header *header; /* the first row that files of a framing with headers have;
+                                         NULL: any */
     uint64_t memory_limit; /* of scanning a compressed shard, in bytes; 0: the default limits */
     uint64_t segment_size; /* also what is requested at once of a remote shard; 0: the defaults;
                               tests use small ones */

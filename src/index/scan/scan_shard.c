@@ -9,6 +9,7 @@
 #include "base/core/error.h"
 #include "base/core/interrupt.h"
 #include "base/os/read_again.h"
+#include "format/framing/csv.h"
 #include "format/framing/tfrecord.h"
 #include "index/scan/remote_scan.h"
 
@@ -397,7 +398,8 @@ void scan_shard_close(struct scan_shard *shard) {
 
 struct scanner scan_shard_scanner(const struct scan_shard *shard,
                                   const struct scan_options *options) {
-    return (struct scanner){shard->framing, options->extractor, options->on_bad_record};
+    return (struct scanner){shard->framing, options->extractor, options->on_bad_record,
+                            options->header};
 }
 
 uint64_t scan_shard_size(const struct scan_shard *shard) {
@@ -435,7 +437,8 @@ static const struct file_kind *find_twice(const uint8_t *bytes, size_t size) {
 /* A framing whose records can be any bytes, so that only the start of the file tells that it is of
  * another kind. */
 static bool takes_any_bytes(const struct framing *framing) {
-    return !strcmp(framing->name, "lines") || !strcmp(framing->name, "ofrecord");
+    return !strcmp(framing->name, "lines") || !strcmp(framing->name, "ofrecord") ||
+           framing_is_csv(framing);
 }
 
 /* The first bytes of the records: from the inflated shard, the mapped file or its copy, or kept
@@ -471,6 +474,7 @@ const char *scan_shard_due_kind(const struct scan_shard *shard) {
     if (!strcmp(name, "tar")) return "a tar archive";
     if (!strcmp(name, "lines")) return "a text file";
     if (!strcmp(name, "ofrecord")) return "an OFRecord file";
+    if (framing_is_csv(shard->framing)) return "a CSV file";
     return "a TFRecord file";
 }
 

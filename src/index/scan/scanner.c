@@ -108,6 +108,35 @@ static void add_record(const struct scanner *scanner, struct scan_findings *find
     stop(findings, offset, status);
 }
 
+/* Stops if the first row of the file does not name the fields that the other files have. */
+static void check_header(const struct scanner *scanner, struct scan_findings *findings,
+                         const struct frame *frame, const uint8_t *frame_bytes) {
+    enum { SHOWN_MAX = 60 };
+    const struct scan_header *header = scanner->header;
+    const uint8_t *data = frame_bytes + frame->data_offset;
+    if (!header || (frame->data_size == header->size && !memcmp(data, header->data, header->size)))
+        return;
+    int size = (int)min_u64(frame->data_size, SHOWN_MAX),
+        due = (int)min_u64(header->size, SHOWN_MAX);
+    fail(&findings->error, RECMAP_MISMATCH,
+         "the header line is `%.*s`, but the first shard of the index has `%.*s`", size, data, due,
+         header->data);
+    fail_advise(&findings->error,
+                "index files with different fields apart; if they have no header line, add "
+                "`,noheader` to the framing");
+    stop(findings, 0, RECMAP_MISMATCH);
+}
+
+/* Adds the record of a good frame at the cursor, unless it is the header of the file. */
+static void take_frame(const struct scanner *scanner, struct scan_findings *findings,
+                       struct scan_cursor *cursor, const struct frame *frame,
+                       const uint8_t *frame_bytes) {
+    bool is_header = scanner->framing->has_header && !cursor->position && !cursor->is_inside;
+    if (is_header) check_header(scanner, findings, frame, frame_bytes);
+    else add_record(scanner, findings, cursor->position, frame, frame_bytes);
+    cursor->position += frame->size;
+}
+
 static void lose_sync(struct scan_cursor *cursor, const char *reason) {
     assert(!cursor->is_lost);
     cursor->is_lost = true;
@@ -136,6 +165,9 @@ static void pass_damage(const struct scanner *scanner, struct scan_findings *fin
             return;
         }
     }
+    if (scanner->framing->search_size && cursor->position >= cursor->lines_until)
+        cursor->lines_until = cursor->position +
+                              min_u64(scanner->framing->search_size, size - cursor->position);
     lose_sync(cursor, fault->reason);
 }
 
@@ -163,6 +195,12 @@ static enum frame_check check_of(const struct framing *framing) {
     return framing->check_payload ? FRAME_CHECK_ALL : FRAME_CHECK_STORED;
 }
 
+/* The size of the line, with its LF. */
+static uint64_t line_size(const uint8_t *bytes, uint64_t size) {
+    const uint8_t *end = memchr(bytes, '\n', (size_t)size);
+    return end ? (uint64_t)(end - bytes) + 1 : size;
+}
+
 /* Parses the frame at the cursor. Before any damage every byte belongs to one frame and is read
  * once. After damage, a search may meet many false headers whose frames cover the same bytes, and
  * reading each of them would take quadratic time. So once the search has started to keep sums
@@ -174,6 +212,7 @@ static enum frame_verdict parse_frame(struct frame *frame, const struct scanner 
     const struct framing *framing = scanner->framing;
     const uint8_t *frame_bytes = bytes + cursor->position;
     uint64_t left = size - cursor->position;
+    if (cursor->position < cursor->lines_until) left = line_size(frame_bytes, left);
     if (framing->check_payload && !findings->sums.bytes)
         return framing->parse(frame, framing, frame_bytes, left, FRAME_CHECK_ALL, fault);
     enum frame_verdict verdict =
@@ -200,8 +239,7 @@ static void scan_frames(const struct scanner *scanner, struct scan_findings *fin
             parse_frame(&frame, scanner, findings, cursor, bytes, size, &fault);
         if (verdict == FRAME_GOOD) {
             assert(frame.size && frame.size <= size - cursor->position);
-            add_record(scanner, findings, cursor->position, &frame, bytes + cursor->position);
-            cursor->position += frame.size;
+            take_frame(scanner, findings, cursor, &frame, bytes + cursor->position);
         } else if (verdict == FRAME_AT_END) {
             return;
         } else {
@@ -289,8 +327,7 @@ enum frame_verdict scan_good(const struct scanner *scanner, struct scan_findings
         if (verdict != FRAME_GOOD ||
             (frame.size >= left && !part->is_last && !is_complete(framing, &frame, frame_bytes)))
             return verdict;
-        add_record(scanner, findings, cursor->position, &frame, frame_bytes);
-        cursor->position += frame.size;
+        take_frame(scanner, findings, cursor, &frame, frame_bytes);
     }
     return FRAME_GOOD;
 }
@@ -301,13 +338,17 @@ enum frame_verdict scan_good(const struct scanner *scanner, struct scan_findings
 void scan_rest(const struct scanner *scanner, struct scan_findings *findings,
                struct scan_cursor *cursor, const uint8_t *bytes, size_t size, uint64_t origin) {
     size_t records = findings->run.count, damages = findings->damage_count;
+    cursor->is_inside = cursor->position != 0;
     cursor->position -= origin;
     cursor->lost_since -= origin;
+    cursor->lines_until = cursor->lines_until > origin ? cursor->lines_until - origin : 0;
     crc_sums_clear(&findings->sums);
     scan_frames(scanner, findings, cursor, bytes, size, size);
     crc_sums_clear(&findings->sums);
+    cursor->is_inside = false;
     cursor->position += origin;
     cursor->lost_since += origin;
+    cursor->lines_until += origin;
     for (size_t i = records; i < findings->run.count; i++) findings->run.offsets[i] += origin;
     for (size_t i = damages; i < findings->damage_count; i++) findings->damages[i].offset += origin;
     findings->stopped_at += origin;

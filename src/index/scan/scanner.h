@@ -18,6 +18,10 @@ struct scan_cursor {
     uint64_t position; /* of the next frame, or the first byte not yet searched */
     bool is_lost;
     uint64_t lost_since;     /* where the damage began */
+    uint64_t lines_until;    /* frames that begin before it are single lines: the end of an earlier
+                                frame was searched for up to there, and not found. So no byte is
+                                searched twice, however many frames have no end */
+    bool is_inside;          /* offsets are relative to a byte after the first one of the file */
     char reason[REASON_MAX]; /* what the damage is */
 };
 
@@ -42,11 +46,18 @@ struct scan_findings {
     struct crc_sums sums; /* of the shard's bytes, for resyncing; cleared for each shard */
 };
 
+/* The first row of each file, which names the fields, if the framing has such rows. */
+struct scan_header {
+    const uint8_t *data;
+    size_t size;
+};
+
 /* Constant during a scan. */
 struct scanner {
     const struct framing *framing;
     const struct extractor *extractor;
     recmap_on_bad_record on_bad_record;
+    const struct scan_header *header; /* which all files must have; NULL: any */
 };
 
 bool findings_init(struct scan_findings *findings, const struct extractor *extractor);
@@ -67,7 +78,8 @@ uint64_t findings_truncate(struct scan_findings *findings, uint64_t limit, uint6
 
 /* Scans all frames that begin before `end`, from the cursor on, and leaves the cursor where the
  * next scan continues. Replaces `findings`. Damage that is still open at the shard's end (`size`)
- * is closed. Errors are in findings->status: CORRUPT (with RAISE), FEATURE, NO_MEMORY. */
+ * is closed. Errors are in findings->status: CORRUPT (with RAISE), FEATURE, MISMATCH for
+ * another header, NO_MEMORY. */
 void scan_from(const struct scanner *scanner, struct scan_findings *findings,
                struct scan_cursor *cursor, const uint8_t *bytes, uint64_t size, uint64_t end);
 

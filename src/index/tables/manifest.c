@@ -77,6 +77,9 @@ uint8_t *manifest_encode(size_t *size, const struct manifest *manifest) {
             counted_pointers[i] = &counted[i];
         }
         fill_totals(&message, manifest, fingerprint);
+        if (manifest->header)
+            message.header =
+                (ProtobufCBinaryData){manifest->header_size, (uint8_t *)manifest->header};
         message.n_columns = column_count;
         message.columns = column_pointers;
         message.n_counted_features = counted_count;
@@ -234,6 +237,17 @@ static enum decode_verdict copy_counted(struct manifest *manifest,
     return DECODE_OK;
 }
 
+static enum decode_verdict copy_header(struct manifest *manifest, const Recmap__Manifest *message) {
+    size_t size = message->header.len;
+    if (!size) return DECODE_OK;
+    manifest->header = malloc(size + 1);
+    if (!manifest->header) return DECODE_NO_MEMORY;
+    memcpy(manifest->header, message->header.data, size);
+    manifest->header[size] = 0;
+    manifest->header_size = size;
+    return DECODE_OK;
+}
+
 /* Unpacks the message, copies its fields, and frees it. Fields are checked only as far as the
  * struct needs it; index_open.c checks them against each other. */
 enum decode_verdict manifest_decode(struct manifest *manifest, const uint8_t *data, size_t size) {
@@ -263,6 +277,7 @@ enum decode_verdict manifest_decode(struct manifest *manifest, const uint8_t *da
     }
     if (verdict == DECODE_OK) verdict = copy_columns(&decoded, message);
     if (verdict == DECODE_OK) verdict = copy_counted(&decoded, message);
+    if (verdict == DECODE_OK) verdict = copy_header(&decoded, message);
     recmap__manifest__free_unpacked(message, NULL);
     if (verdict == DECODE_OK) *manifest = decoded;
     else manifest_deinit(&decoded);
@@ -285,6 +300,7 @@ void manifest_deinit(struct manifest *manifest) {
         free(manifest->counted_features[i].name);
     free(manifest->counted_features);
     free(manifest->id_name);
+    free(manifest->header);
     *manifest = (struct manifest){0};
 }
 

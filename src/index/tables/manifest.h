@@ -52,6 +52,8 @@ struct manifest {
     size_t column_count;
     struct manifest_counted *counted_features;
     size_t counted_feature_count;
+    char *header; /* the first row of CSV files, with a NUL after it; NULL: there is none */
+    size_t header_size;
 };
 
 /* The first column whose values did not come from the records, or NULL. */

@@ -1,6 +1,9 @@
 #include <recmap/parser.h>
+#include <recmap/table.h>
 
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/core/error.h"
 #include "parse/columns/assemble.h"
@@ -10,6 +13,7 @@
 #include "parse/columns/row_checks.h"
 #include "parse/decode/read_lists.h"
 #include "parse/decode/read_paths.h"
+#include "parse/text/text_reader.h"
 
 /* How many records ahead to prefetch; see docs/reference/benchmarks.md. */
 enum { PREFETCH_DISTANCE = 8 };
@@ -108,6 +112,47 @@ recmap_status recmap_parser_create_custom(recmap_parser **parser, const recmap_f
     return RECMAP_OK;
 }
 
+static recmap_status create_text(recmap_parser **parser, const recmap_feature *features,
+                                 size_t count, const struct text_format *format,
+                                 const char *missing, char separator, recmap_error *error) {
+    recmap_parser *fresh = NULL;
+    if (features) RETURN_IF_FAILED(text_reader_check(features, count, error));
+    RETURN_IF_FAILED(create(&fresh, features, count, NULL, 0, false, error));
+    recmap_status status =
+        text_reader_create(&fresh->reader, fresh, format, missing, separator, error);
+    if (status == RECMAP_OK) *parser = fresh;
+    else recmap_parser_release(fresh);
+    return status;
+}
+
+static bool is_separator(char character) {
+    return character && !strchr("\"\r\n", character);
+}
+
+recmap_status recmap_parser_create_csv(recmap_parser **parser, const recmap_feature *features,
+                                       size_t count, const recmap_csv_options *options,
+                                       recmap_error *error) {
+    static const recmap_csv_options defaults = RECMAP_CSV_OPTIONS_INIT;
+    if (!options) options = &defaults;
+    if (options->version != RECMAP_CSV_OPTIONS_VERSION)
+        return fail(error, RECMAP_INVALID, "recmap_csv_options has version %" PRIu32 ", not %d",
+                    options->version, RECMAP_CSV_OPTIONS_VERSION);
+    if (!is_separator(options->delimiter) || !is_separator(options->separator))
+        return fail(error, RECMAP_INVALID,
+                    "a delimiter or separator is a quote, the end of a line or NUL");
+    struct text_format format = {.separator = options->delimiter,
+                                 .has_quotes = !options->no_quotes,
+                                 .header = options->header,
+                                 .header_size = options->header_size};
+    return create_text(parser, features, count, &format, options->na, options->separator, error);
+}
+
+recmap_status recmap_parser_create_json(recmap_parser **parser, const recmap_feature *features,
+                                        size_t count, recmap_error *error) {
+    static const struct text_format format;
+    return create_text(parser, features, count, &format, NULL, ' ', error);
+}
+
 size_t recmap_parser_column_count(const recmap_parser *parser) {
     return parser->column_count;
 }
@@ -159,6 +204,13 @@ static bool read_row(recmap_columns *columns, const recmap_record *record, size_
     const recmap_parser *parser = memory->parser;
     if (parser->custom_parse) {
         if (custom_row_read(memory, record, row, fault)) return true;
+        read_roll_back(memory->sinks, parser, row);
+        return false;
+    }
+    if (parser->reader) {
+        if (parser->reader->read(parser->reader, memory->sinks, &memory->texts, parser,
+                                 record->data, record->size, row, fault))
+            return true;
         read_roll_back(memory->sinks, parser, row);
         return false;
     }

@@ -267,6 +267,7 @@ static void slot_set_deinit(struct slot_set *set) {
 }
 
 void plan_deinit(recmap_parser *parser) {
+    if (parser->reader) parser->reader->destroy(parser->reader);
     slot_set_deinit(&parser->features);
     slot_set_deinit(&parser->lists);
     free(parser->columns);

@@ -11,6 +11,7 @@
 #include "parse/image/image.h"
 #include "parse/plan/arena.h"
 #include "parse/plan/prefixes.h"
+#include "parse/plan/record_reader.h"
 #include "parse/plan/slot.h"
 
 /* How to assemble one column. */
@@ -74,9 +75,10 @@ struct recmap_parser {
     bool is_sequence;
     recmap_parse_fn custom_parse; /* the user's function that reads records, or NULL */
     void *custom_context;
-    struct slot_set features;  /* of the Example or of the context */
-    struct slot_set lists;     /* of a SequenceExample */
-    struct slice_plan *slices; /* SLICED features of both, which no record is parsed for */
+    struct record_reader *reader; /* of records that are not tf.Examples; NULL */
+    struct slot_set features;     /* of the Example or of the context */
+    struct slot_set lists;        /* of a SequenceExample */
+    struct slice_plan *slices;    /* SLICED features of both, which no record is parsed for */
     size_t slice_count;
     struct slot *outputs; /* values that are computed from others once a record was read */
     size_t output_count;

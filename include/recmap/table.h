@@ -1,0 +1,57 @@
+/* Parsers of text: rows of CSV, and JSON lines. Files are indexed with the framings "csv" and
+ * "lines"; docs/reference/framings.md describes them. */
+#ifndef RECMAP_TABLE_H
+#define RECMAP_TABLE_H
+
+#include <recmap/dataset.h>
+#include <recmap/parser.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct recmap_csv_options {
+    uint32_t version;   /* RECMAP_CSV_OPTIONS_VERSION */
+    char delimiter;     /* between fields */
+    int no_quotes;      /* not 0: quotes are ordinary characters; 0: fields may be in double quotes,
+                           in which a quote is doubled */
+    const char *na;     /* the text of a field without a value, besides the empty text; or NULL */
+    char separator;     /* between the values of a field that has several */
+    const char *header; /* the row that names the fields, as recmap_dataset_header returns it; NULL:
+                           they have no names */
+    size_t header_size;
+} recmap_csv_options;
+
+#define RECMAP_CSV_OPTIONS_VERSION 1
+#define RECMAP_CSV_OPTIONS_INIT                                                                    \
+    { RECMAP_CSV_OPTIONS_VERSION, ',', 0, NULL, ' ', NULL, 0 }
+
+/* Creates a parser of rows of CSV (RFC 4180). Features are FIXED_LEN and VAR_LEN; with a shape, or
+ * VAR_LEN, the field holds values between separators. The key of a feature is the name of a field
+ * in the header, or "#3" for the field that has three others before it. Spaces around numbers are
+ * ignored. A field without a value is a missing feature: it takes the default, or is an error if it
+ * has a fixed length. Each row must have as many fields as the header. Options are copied; NULL:
+ * the defaults. Errors: as recmap_parser_create; FEATURE for a field that the header lacks or has
+ * twice; INVALID for a header that is not a row. */
+RECMAP_API RECMAP_NODISCARD recmap_status
+recmap_parser_create_csv(recmap_parser **parser, const recmap_feature *features, size_t count,
+                         const recmap_csv_options *options, recmap_error *error);
+
+/* Creates a parser of JSON objects. The key of a feature is the name of a member, or of a member of
+ * members ("a.b"). With a shape, or VAR_LEN, the value is an array; the arrays of a shape are
+ * nested. Numbers, strings and, for BOOL, true and false have the type that the element needs:
+ * "1" and 1.5 are not integers. null is a missing feature. Of members with the same name, the last
+ * one counts. Errors: as recmap_parser_create. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_parser_create_json(recmap_parser **parser,
+                                                                    const recmap_feature *features,
+                                                                    size_t count,
+                                                                    recmap_error *error);
+
+/* The first row of the data set's CSV files, which names the fields: without its line's end, and
+ * followed by a NUL. NULL if there is none. Valid until the data set is closed. */
+RECMAP_API const char *recmap_dataset_header(size_t *size, const recmap_dataset *dataset);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

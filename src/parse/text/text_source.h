@@ -1,0 +1,60 @@
+/* Where the values of a record of text are: in fields of a row, or in members of a JSON object. */
+#ifndef RECMAP_PARSE_TEXT_TEXT_SOURCE_H
+#define RECMAP_PARSE_TEXT_TEXT_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <recmap/status.h>
+
+struct read_fault;
+
+/* How records are written. */
+struct text_format {
+    char separator;     /* of the fields of a row; 0: records are JSON objects */
+    bool has_quotes;    /* of rows: fields may be in quotes */
+    const char *header; /* the row that names the fields; NULL: they have no names */
+    size_t header_size;
+};
+
+/* What a record has for a key. */
+struct text_piece {
+    const char *data; /* of a row: the field, without its quotes; else a JSON value. NULL: none, or
+                         null */
+    size_t size;
+    bool has_quotes; /* within the field, each twice */
+};
+
+/* The keys whose values are wanted, compiled. Immutable and thread-safe. */
+struct text_source {
+    struct text_format format; /* without the header */
+    char **keys;
+    size_t key_count;
+    size_t *places;     /* of rows: the field of each key, from 0 */
+    size_t *order;      /* of rows: the keys in the order of their places */
+    size_t field_count; /* that every row must have; 0: not known */
+    bool has_paths;     /* of JSON: a key has dots, or is there twice */
+};
+
+/* Compiles keys. A key of a row is the name of a field in the header, or `#3` for the field with
+ * three fields before it. A key of JSON is the name of a member, or of members within members
+ * (`a.b`). Strings are copied. Errors: FEATURE for a name that the header lacks, with a similar one
+ * as advice, or has twice; INVALID for a malformed header; NO_MEMORY. Call text_source_deinit also
+ * after an error. */
+recmap_status text_source_init(struct text_source *source, const struct text_format *format,
+                               const char *const *keys, size_t key_count, recmap_error *error);
+void text_source_deinit(struct text_source *source);
+
+/* Finds the piece of each key in a record. Of JSON members with the same name, the last one counts.
+ * Returns false and fills `fault` if the record is malformed or has another number of fields. */
+bool text_source_find(struct text_piece *pieces, const struct text_source *source,
+                      const uint8_t *data, size_t size, struct read_fault *fault);
+
+/* The two kinds of records, for text_source_find. */
+bool row_find(struct text_piece *pieces, const struct text_source *source, const char *data,
+              size_t size, struct read_fault *fault);
+bool json_find(struct text_piece *pieces, const struct text_source *source, const char *data,
+               size_t size, struct read_fault *fault);
+
+#endif
