@@ -56,16 +56,20 @@ static recmap_status read_rows(struct quoted_text *quoted, struct field_reader *
     const char *text = reader->line_start;
     while (field_reader_has_row(reader)) {
         struct field_text field = {.is_last = false};
+        const char *row = reader->at, *quote;
+        char mark = reader->quote;
+        const char *end = field_row_end(&quote, row, reader->end, reader->separator, mark);
         check(reader->line == count_lines(text, reader->at));
         while (!field.is_last) {
             const char *start = reader->at;
             recmap_error error = RECMAP_ERROR_INIT;
             recmap_status status = field_reader_next(&field, reader, &error);
             check(status == RECMAP_OK || (status == RECMAP_INVALID && error.message[0]));
-            if (status != RECMAP_OK) return status;
+            if (status != RECMAP_OK) return status; /* field_row_end also ends such rows */
             check_place(&field, start, reader);
             add_field(quoted, &field, reader->separator);
         }
+        check(!quote && reader->at == end + (end < reader->end));
     }
     check(reader->at == reader->end);
     return RECMAP_OK;

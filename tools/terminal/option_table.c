@@ -30,11 +30,14 @@ const struct option_row option_table[] = {
     {OPTION_ON_BAD_RECORD, "on-bad-record", "error|skip", "index",
      "error (default): stop at the first damaged record\n"
      "skip: index the good records and list the damage in the index"},
-    {OPTION_FRAMING, "framing", "auto|tfrecord|ofrecord|lines|tar|fixed:H,R,F|./PLUGIN.so", "index",
+    {OPTION_FRAMING, "framing", "auto|tfrecord|ofrecord|lines|csv|tar|fixed:H,R,F|./PLUGIN.so",
+     "index",
      "how records are stored in the files:\n"
      "auto, tfrecord: TFRecord (default)\n"
      "ofrecord: OFRecord of OneFlow\n"
      "lines: one record per line, ended by LF or CR LF\n"
+     "csv[:comma|tab|semicolon|pipe][,noquotes][,noheader]: one record per row; the first row of a "
+     "file names the fields for --id and --lift\n"
      "tar: archives of WebDataset, one record per sample\n"
      "fixed: records of R bytes, after H and before F bytes per file\n"
      "./PLUGIN.so: a custom framing (see recmap/framing.h)"},

@@ -419,9 +419,11 @@ def open(
             the ids, columns and counts asked for are checked. Naming a shard twice is an error.
         id: a bytes or int64 feature by which records can be found. A name that no record has is an
             error, and no index is written; some records may lack it. (`recmap.index` with a path
-            only warns: the index may be a part, see `recmap.merge`.)
+            only warns: the index may be a part, see `recmap.merge`.) Of CSV a field of the header,
+            of JSON lines a member; or ``fields[name]`` of a `Csv` or `JsonLines`. So is `lift`.
         lift: features with one value per record to copy into the index as columns;
-            {name: default} if records may lack one.
+            {name: default} if records may lack one. Of text, {name: fields[name]} gives the
+            column's dtype and default.
         count: features whose elements to count in each record, for rows of tokens and windows of
             episodes: values of a feature, or steps of a feature list. {name: dtype} counts the
             numbers in a value of bytes. A record without the feature counts 0. See ``ds.counts``.
@@ -437,8 +439,8 @@ def open(
             "all" also switches off the warnings about two names of one file and equal shards.
             See docs/reference/framings.md.
         framing: how records are stored in the shards: "tfrecord" (what "auto" means for new
-            indexes), "ofrecord", "lines", "tar" (WebDataset), "fixed:HEADER,RECORD,FOOTER" in
-            bytes, or the path of a shared object with a custom framing, which must contain a slash
+            indexes), "ofrecord", "lines", "csv" with options such as "csv:tab,noheader", "tar"
+            (WebDataset), "fixed:HEADER,RECORD,FOOTER" in bytes, or the path of a shared object with a custom framing, which must contain a slash
             (docs/reference/framings.md). With an ``.rmx``, only such a path is accepted.
         rebuild: build the index again, even if a matching one exists. It keeps the ids, lifted
             columns, counts and framing of the existing index, and adds what you ask for;

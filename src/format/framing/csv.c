@@ -77,7 +77,8 @@ static uint64_t find(const struct framing *framing, const uint8_t *bytes, uint64
     if (from && from < limit) line = line_end(bytes, size, from - 1) + 1;
     while (line < limit) {
         uint64_t end = line_end(bytes, size, line), open_at;
-        find_end(&open_at, framing, bytes + line, end - line);
+        uint64_t first = line + field_mark_size((const char *)bytes + line, (size_t)(end - line));
+        find_end(&open_at, framing, bytes + first, end - first);
         if (open_at == FRAME_NOWHERE) return line;
         line = end + 1;
     }

@@ -176,11 +176,13 @@ void extractor_set_type(struct extractor *extractor, size_t column, recmap_type 
     if (*known == RECMAP_TYPE_NONE) *known = type;
 }
 
-static recmap_type widen(recmap_type type, recmap_type other) {
+/* Of JSON, a number is never a text: one of the two records is at fault. */
+static recmap_type widen(recmap_type type, recmap_type other, bool is_json) {
     if (type == RECMAP_TYPE_NONE || type == other) return other;
     if (other == RECMAP_TYPE_NONE) return type;
     bool has_text = type == RECMAP_TYPE_BYTES || other == RECMAP_TYPE_BYTES;
-    return has_text ? RECMAP_TYPE_BYTES : RECMAP_TYPE_FLOAT64;
+    if (has_text) return is_json ? type : RECMAP_TYPE_BYTES;
+    return RECMAP_TYPE_FLOAT64;
 }
 
 void extractor_widen_types(recmap_type *types, const struct extractor *extractor,
@@ -189,9 +191,10 @@ void extractor_widen_types(recmap_type *types, const struct extractor *extractor
     recmap_value values[1 + COLUMNS_MAX];
     struct text_memory memory = {.blocks = NULL};
     struct read_fault fault;
+    bool is_json = !extractor->text->format.separator;
     bool is_read = text_lookup(values, extractor->text, unknown, data, size, &memory, &fault);
     for (size_t i = 0; is_read && i < extractor->column_count; i++)
-        types[i] = widen(types[i], values[i + extractor->has_ids].type);
+        types[i] = widen(types[i], values[i + extractor->has_ids].type, is_json);
     text_memory_deinit(&memory);
 }
 
@@ -308,9 +311,9 @@ static recmap_status read_text(recmap_value *id, recmap_value *columns,
     if (fault.status == RECMAP_NO_MEMORY) return fail_memory(error);
     if (fault.offset == SIZE_MAX) fail(error, RECMAP_FEATURE, "%s", fault.message);
     else fail(error, RECMAP_FEATURE, "%s, at byte %zu of the record", fault.message, fault.offset);
-    fail_advise(error, "%s",
-                fault.advice[0] ? fault.advice
-                                : "correct the record, or give the column another type");
+    fail_advise(error,
+                "correct the record, give the column another type, or index the files without ids "
+                "and lifted columns");
     return RECMAP_FEATURE;
 }
 

@@ -27,8 +27,8 @@ struct place {
 };
 
 static const char *name_of(char name[80], const struct framing_check *check) {
-    static const char *const names[] = {"lines",       "ofrecord", "",   "own",
-                                        "own-trailed", "own-ab",   "tar"};
+    static const char *const names[] = {
+        "lines", "ofrecord", "", "own", "own-trailed", "own-ab", "tar", "csv,noheader", "csv:pipe"};
     snprintf(name, 80, "fixed:%llu,%llu,%llu", (unsigned long long)check->header,
              (unsigned long long)check->record, (unsigned long long)check->footer);
     return check->kind == CHECK_FIXED ? name : names[check->kind];
@@ -67,6 +67,30 @@ static enum answer sample(struct place *out, const uint8_t *data, uint64_t begin
     return said == PLAIN_SAMPLE ? RECORD : said == PLAIN_END ? END : DAMAGE;
 }
 
+/* A row of CSV, byte by byte. A quote opens a field at its start only. */
+static enum answer row(struct place *out, const uint8_t *data, uint64_t begin, uint64_t end,
+                       uint8_t separator) {
+    enum { START, PLAIN, QUOTED, CLOSED } state = START;
+    uint64_t mark = end - begin >= 3 && !memcmp(data + begin, "\xef\xbb\xbf", 3) ? 3 : 0;
+    uint64_t at = begin + mark;
+    if (begin == end) return END;
+    for (; at < end && (state == QUOTED || data[at] != '\n'); at++) {
+        if (state == QUOTED) state = data[at] == '"' ? CLOSED : QUOTED;
+        else if (data[at] == '"' && (state == START || state == CLOSED)) state = QUOTED;
+        else state = data[at] == separator ? START : PLAIN;
+    }
+    if (state == QUOTED) return DAMAGE;
+    uint64_t size = at - begin - mark;
+    if (at < end && size && data[at - 1] == '\r') size--;
+    *out = (struct place){begin, at - begin + (at < end), mark, size};
+    return RECORD;
+}
+
+static uint64_t end_of_line(const uint8_t *data, uint64_t begin, uint64_t end) {
+    while (begin < end && data[begin] != '\n') begin++;
+    return begin + (begin < end);
+}
+
 /* Reads the frame at `at` with the simplest code that follows the framing's definition. It shares
  * no code with the library, so that a mistake in one shows as a difference. */
 static enum answer plain(struct place *out, const struct framing_check *check, const uint8_t *data,
@@ -81,6 +105,8 @@ static enum answer plain(struct place *out, const struct framing_check *check, c
         return said;
     case CHECK_OFRECORD: return sized(out, data, begin, end, 8);
     case CHECK_TAR: return sample(out, data, begin, end);
+    case CHECK_CSV: return row(out, data, begin, end, ',');
+    case CHECK_CSV_HEADER: return row(out, data, begin, end, '|');
     case CHECK_OWN: return sized(out, data, begin, end, 2);
     case CHECK_OWN_TRAILED:
         if (end - begin >= 2 && number_at(data + begin, 2) == 0xffff) return END;
@@ -140,10 +166,25 @@ struct scan_state {
     uint64_t size, end, at;
     size_t record_count;
     bool has_damage, has_ended;
+    bool has_lines; /* rows are single lines: a row before had no end */
 };
+
+/* The frame at the reader's place. */
+static enum answer plain_here(struct place *out, const struct scan_state *state) {
+    uint64_t end = state->has_lines ? end_of_line(state->data, state->at, state->end) : state->end;
+    return plain(out, state->how, state->data, state->at, end);
+}
 
 /* Where the reader continues after damage at `at`. */
 static uint64_t after_damage(const struct scan_state *state) {
+    if (state->how->kind == CHECK_CSV || state->how->kind == CHECK_CSV_HEADER) {
+        struct scan_state next = *state;
+        struct place found;
+        next.has_lines = true;
+        do next.at = end_of_line(next.data, next.at, next.end);
+        while (next.at < next.end && plain_here(&found, &next) == DAMAGE);
+        return next.at;
+    }
     if (state->how->kind != CHECK_OWN_FINDABLE) return state->end;
     uint64_t found = own_find(state->data, state->end, state->at + 1, state->end, NULL);
     return found == UINT64_MAX ? state->end : found;
@@ -161,8 +202,7 @@ static recmap_status add_run(void *context, const struct record_run *run, recmap
     (void)error;
     for (size_t i = 0; i < run->count; i++) {
         struct place due;
-        require(plain(&due, state->how, state->data, state->at, state->end) == RECORD,
-                "a record too many");
+        require(plain_here(&due, state) == RECORD, "a record too many");
         require(run->offsets[i] == due.offset && run->sizes[i] == due.data_size,
                 "a record elsewhere");
         require(run->checks[i] ==
@@ -182,11 +222,11 @@ static recmap_status add_damage(void *context, uint64_t offset, uint64_t length,
     require(reason[0] && !strchr(reason, '\n'), "damage without a reason of one line");
     require(state->at == offset, "damage elsewhere");
     if (state->end) /* else the file is too short for its header and footer */
-        require(plain(&found, state->how, state->data, state->at, state->end) == DAMAGE,
-                "damage where there is none");
+        require(plain_here(&found, state) == DAMAGE, "damage where there is none");
     uint64_t goes_on = state->end ? after_damage(state) : state->size;
     require(length == goes_on - offset, "damage of another length");
     state->at = goes_on;
+    state->has_lines = state->how->kind == CHECK_CSV || state->how->kind == CHECK_CSV_HEADER;
     return RECMAP_OK;
 }
 
@@ -195,9 +235,7 @@ static recmap_status end_shard(void *context, const struct shard_end *end, recma
     struct place found;
     (void)error;
     require(end->size == state->size, "another size");
-    if (state->end)
-        require(plain(&found, state->how, state->data, state->at, state->end) == END,
-                "the scan ends too soon");
+    if (state->end) require(plain_here(&found, state) == END, "the scan ends too soon");
     require(end->tail_size == state->size - state->at, "another tail");
     state->has_ended = true;
     return RECMAP_OK;
@@ -250,6 +288,9 @@ size_t framing_check_bytes(const struct framing_check *check, const uint8_t *dat
         state.has_damage = header + footer > size;
         if (state.has_damage) state.at = 0;
     }
+    struct place first;
+    if (check->kind == CHECK_CSV_HEADER && plain_here(&first, &state) == RECORD)
+        state.at = first.size;
     int fd = memfd_create("shard", MFD_CLOEXEC);
     if (fd < 0 || pwrite(fd, data, size, 0) != (ssize_t)size) abort();
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);

@@ -15,6 +15,8 @@ enum framing_check_kind {
     CHECK_OWN_TRAILED,  /* the same; a size of 0xffff ends the records; 3 bytes begin a file */
     CHECK_OWN_FINDABLE, /* records end with a byte of 0xab */
     CHECK_TAR,
+    CHECK_CSV,        /* without a header */
+    CHECK_CSV_HEADER, /* separated by `|` */
     CHECK_KIND_COUNT,
 };
 

@@ -59,6 +59,46 @@ static void expect(const char *text, const char *expected) {
     expect_bytes(text, strlen(text), ',', expected);
 }
 
+/* Where rows end, as offsets; an open quote is shown after `"`. */
+static void expect_ends(const char *text, const char *expected) {
+    char described[256];
+    size_t used = 0;
+    const char *at = text, *end = text + strlen(text), *quote = NULL;
+    while (at < end && !quote) {
+        at = field_row_end(&quote, at, end, ',', '"');
+        used += (size_t)snprintf(described + used, sizeof described - used, "%td ", at++ - text);
+    }
+    if (quote) snprintf(described + used, sizeof described - used, "\"%td", quote - text);
+    else described[used] = 0;
+    assert_string_equal(described, expected);
+}
+
+static void test_ends_of_rows(void **state) {
+    (void)state;
+    expect_ends("a\n\nb", "1 2 4 ");
+    expect_ends("\"a\n\",b\nc", "6 8 ");
+    expect_ends("\"a\"\"\n\"\n", "6 ");
+    expect_ends("a\"b\n\"c\n", "3 7 \"4");
+    expect_ends("a,\"", "3 \"2");
+    expect_ends("\"a\"b\"\n,", "6 8 ");
+    expect_ends("0123456789abcdef,\"\n\",0123456789abcdef\n", "38 ");
+}
+
+static void test_rows_without_quotes_end_at_each_line_feed(void **state) {
+    (void)state;
+    const char *quote, text[] = ",\"a\nb\"";
+    assert_ptr_equal(field_row_end(&quote, text, text + sizeof text - 1, ',', ','), text + 3);
+    assert_null(quote);
+    struct field_reader reader;
+    struct field_text field;
+    field_reader_init(&reader, text, sizeof text - 1, ',', NULL);
+    reader.quote = ',';
+    assert_int_equal(field_reader_next(&field, &reader, NULL), RECMAP_OK);
+    assert_int_equal(field_reader_next(&field, &reader, NULL), RECMAP_OK);
+    assert_int_equal(field.size, 2);
+    assert_true(field.is_last && !field.is_quoted);
+}
+
 static void test_fields_of_rows(void **state) {
     (void)state;
     expect("", "");
@@ -157,6 +197,8 @@ static void test_a_long_field_can_be_interrupted(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ends_of_rows),
+        cmocka_unit_test(test_rows_without_quotes_end_at_each_line_feed),
         cmocka_unit_test(test_fields_of_rows),
         cmocka_unit_test(test_quoted_fields_are_read),
         cmocka_unit_test(test_line_ends_are_lf_or_cr_lf),

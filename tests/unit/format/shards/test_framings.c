@@ -60,9 +60,26 @@ static size_t make_tar(uint8_t *data, struct rng *random) {
     return rng_one_in(random, 8) && size ? size - rng_below(random, size) : size;
 }
 
+/* Text with quotes anywhere. Every other file has few, so that its rows are short. */
+static size_t make_rows(uint8_t *data, struct rng *random) {
+    static const char *const pieces[] = {
+        "\n",   "ab",   ",",     "|",     "\n",           "1",  ",\"",  "|\"",       "\"", "\"\"",
+        "\r\n", "\"\n", "\",\"", "\"|\"", "\xef\xbb\xbf", "\r", "\n\"", "\"a\",\"\n"};
+    size_t limit = rng_below(random, TOTAL_SIZE_MAX - 8), size = 0;
+    uint64_t count = rng_one_in(random, 2) ? sizeof pieces / sizeof *pieces : 6;
+    while (size < limit) {
+        uint64_t choices = rng_one_in(random, 20) ? sizeof pieces / sizeof *pieces : count;
+        const char *piece = pieces[rng_below(random, choices)];
+        memcpy(data + size, piece, strlen(piece));
+        size += strlen(piece);
+    }
+    return size;
+}
+
 /* Bytes that look like records of the kind, most of the time. */
 static size_t make(uint8_t *data, unsigned kind, struct rng *random) {
     if (kind == CHECK_TAR) return make_tar(data, random);
+    if (kind == CHECK_CSV || kind == CHECK_CSV_HEADER) return make_rows(data, random);
     size_t size = rng_below(random, TOTAL_SIZE_MAX);
     for (size_t i = 0; i < size; i++) data[i] = (uint8_t)rng_below(random, 256);
     if (kind == CHECK_LINES)

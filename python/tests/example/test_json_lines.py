@@ -1,0 +1,200 @@
+"""JsonLines: JSON objects as columns, compared with Python's json module."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+import recmap
+from recmap import FixedLen, JsonLines, VarLen
+
+SEED = 20260103
+
+
+def opened(folder, lines, **options):
+    text = "".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines)
+    (folder / "t.jsonl").write_text(text)
+    (folder / "t.rmx").unlink(missing_ok=True)
+    options = {"framing": "lines", "index": folder / "t.rmx", **options}
+    return recmap.open(folder / "t.jsonl", **options)
+
+
+def parsed(folder, lines, features, **options):
+    with opened(folder, lines) as ds:
+        return ds.parse(range(len(ds)), JsonLines(features), **options)
+
+
+def random_text(made):
+    return "".join(made.choice('ab"\\/\n\t\0é\u2028😀 ') for _ in range(made.randrange(12)))
+
+
+def random_object(made):
+    members = [
+        ("n", made.randrange(-(2**63), 2**63)),
+        ("x", made.uniform(-1e9, 1e9)),
+        ("s", random_text(made)),
+        ("list", [made.randrange(100) for _ in range(made.randrange(4))]),
+        ("m", [[made.random() for _ in range(3)] for _ in range(2)]),
+        ("in", {"s": random_text(made), "deep": {"flag": made.random() < 0.5, "other": None}}),
+        ("unused", {"a": [{"b": [1, 2, {"c": "]}"}]}], "n": None}),
+    ]
+    made.shuffle(members)
+    return dict(members)
+
+
+@pytest.mark.parametrize("ascii", [True, False])
+@pytest.mark.parametrize("indent", [None, " "])
+def test_values_are_those_of_the_json_module(tmp_path, ascii, indent):
+    made = random.Random(SEED)
+    objects = [random_object(made) for _ in range(800)]
+    separators = (", ", ": ") if indent else (",", ":")
+    lines = [json.dumps(o, ensure_ascii=ascii, separators=separators) for o in objects]
+    features = {
+        "n": FixedLen((), "int64"),
+        "x": FixedLen((), "float64"),
+        "s": FixedLen((), bytes),
+        "list": VarLen("int8"),
+        "m": FixedLen((2, 3), "float64"),
+        "inner": FixedLen((), bytes, key="in.s"),
+        "flag": FixedLen((), "bool", key="in.deep.flag"),
+    }
+    batch = parsed(tmp_path, lines, features, threads=3)
+    assert batch["n"].tolist() == [o["n"] for o in objects]
+    assert batch["x"].tolist() == [o["x"] for o in objects]
+    assert [v.decode() for v in batch["s"].tolist()] == [o["s"] for o in objects]
+    assert [list(v) for v in batch["list"]] == [o["list"] for o in objects]
+    assert batch["m"].tolist() == [o["m"] for o in objects]
+    assert [v.decode() for v in batch["inner"].tolist()] == [o["in"]["s"] for o in objects]
+    assert batch["flag"].tolist() == [o["in"]["deep"]["flag"] for o in objects]
+
+
+def test_last_of_equal_names_counts(tmp_path):
+    lines = [
+        '{"a": 1, "a": 2}',
+        '{"a": 1, "a": null}',
+        '{"b": {"c": 5}, "b": {"c": 6}, "a": 7}',
+        '{"b": {"c": 5}, "b": {}}',
+        '{"b": {"c": 5}, "b": 3}',
+        '{"b": {"c": 1, "c": 2}, "\\u0061": 8}',
+    ]
+    features = {
+        "a": FixedLen((), "int64", default=-1),
+        "c": FixedLen((), "int64", key="b.c", default=-1),
+    }
+    batch = parsed(tmp_path, lines, features)
+    expected = [json.loads(line) for line in lines]
+
+    def c_of(o):
+        inner = o.get("b")
+        return inner.get("c", -1) if isinstance(inner, dict) else -1
+
+    assert batch["a"].tolist() == [-1 if o.get("a") is None else o["a"] for o in expected]
+    assert batch["c"].tolist() == [c_of(o) for o in expected]
+    only_a = parsed(tmp_path, lines, {"a": features["a"]})
+    assert only_a["a"].tolist() == batch["a"].tolist()
+
+
+def test_name_with_a_dot(tmp_path):
+    batch = parsed(tmp_path, ['{"a.b": 1}', '{"a": {"b": 2}}'], {"a.b": FixedLen((), "int64")})
+    assert batch["a.b"].tolist() == [1, 2]
+
+
+def test_one_member_as_two_features(tmp_path):
+    features = {"i": FixedLen((), "int64", key="v"), "x": FixedLen((), "float32", key="v")}
+    batch = parsed(tmp_path, [{"v": 3}], features)
+    assert batch["i"].tolist() == [3] and batch["x"].tolist() == [3.0]
+
+
+@pytest.mark.parametrize(
+    "text", ["1.5", '"1"', "true", "[1]", "{}", "1e400", "9223372036854775808"]
+)
+def test_what_is_no_integer(tmp_path, text):
+    with pytest.raises(recmap.FeatureError, match="feature 'a'") as caught:
+        parsed(tmp_path, [f'{{"a": {text}}}'], {"a": FixedLen((), "int64")})
+    assert caught.value.record == 0 and caught.value.offset == 6
+
+
+def test_types(tmp_path):
+    lines = ['{"a": 2.0}', '{"a": 1e3}', '{"a": -0}']
+    assert parsed(tmp_path, lines, {"a": FixedLen((), "int64")})["a"].tolist() == [2, 1000, 0]
+    lines = ['{"a": NaN}', '{"a": -Infinity}', '{"a": 7}']
+    floats = parsed(tmp_path, lines, {"a": FixedLen((), "float32")})["a"]
+    np.testing.assert_array_equal(floats, np.array([np.nan, -np.inf, 7], np.float32))
+    for text in ('"1"', "true", '"nan"'):
+        with pytest.raises(recmap.FeatureError, match="not of type float32"):
+            parsed(tmp_path, [f'{{"a": {text}}}'], {"a": FixedLen((), "float32")})
+    with pytest.raises(recmap.FeatureError, match="not of type bytes: `1`"):
+        parsed(tmp_path, ['{"a": 1}'], {"a": FixedLen((), bytes)})
+    with pytest.raises(recmap.FeatureError, match="float32 cannot hold `1e99`"):
+        parsed(tmp_path, ['{"a": 1e99}'], {"a": FixedLen((), "float32")})
+
+
+@pytest.mark.parametrize(
+    "text", ["[1, 2]", "[[1, 2], [3]]", "[[1, 2, 3], [4]]", "[[1, 2], [3, 4], [5, 6]]", "1", "[]"]
+)
+def test_arrays_must_have_the_shape(tmp_path, text):
+    with pytest.raises(recmap.FeatureError, match=r"feature 'a' is not an array of the shape"):
+        parsed(tmp_path, [f'{{"a": {text}}}'], {"a": FixedLen((2, 2), "int64")})
+
+
+def test_absent_members(tmp_path):
+    lines = ["{}", '{"a": null, "b": null}', '{"a": 1, "b": []}']
+    features = {"a": FixedLen((), "int64", default=9), "b": VarLen("int64")}
+    batch = parsed(tmp_path, lines, features)
+    assert batch["a"].tolist() == [9, 9, 1] and [list(row) for row in batch["b"]] == [[], [], []]
+    with pytest.raises(recmap.FeatureError, match="'a' is missing and has no default"):
+        parsed(tmp_path, lines, {"a": FixedLen((), "int64")})
+
+
+@pytest.mark.parametrize(
+    ("line", "message", "offset"),
+    [
+        ("", "the line is empty", 0),
+        ("[1]", "is not a JSON object", 0),
+        ('{"a": 1} x', "followed by other text", 9),
+        ('{"a": 1', "ends early", 7),
+        ('{"a": 01}', "is not JSON", 7),
+        ('{"a": 1,}', "is not JSON", 8),
+        ("{" + '"b":{' * 2000, "is not JSON", None),
+        ('{"b":' + "[" * 2000, "is not JSON", None),
+    ],
+)
+def test_malformed_lines(tmp_path, line, message, offset):
+    with opened(tmp_path, [line or "\r"]) as ds:
+        with pytest.raises(recmap.CorruptRecordError, match=message) as caught:
+            ds.parse([0], JsonLines({"a": FixedLen((), "int64")}))
+        assert caught.value.record == 0
+        assert offset is None or caught.value.offset == offset
+        loader = recmap.Loader(
+            ds, 1, features=JsonLines({"a": FixedLen((), "int64")}), on_bad_record="skip"
+        )
+        with pytest.warns(UserWarning, match="skipped a bad record"):
+            assert [len(batch["a"]) for batch in loader] == [0]
+
+
+def test_every_cut_of_an_object_is_an_error_or_the_object(tmp_path):
+    line = '{"a": {"b": [1, {"c": "x\\u00e9"}], "d": -1.5e3}, "n": 12}'
+    cuts = [line[:i] for i in range(1, len(line))]
+    with opened(tmp_path, cuts) as ds:
+        features = JsonLines({"d": FixedLen((), "float64", key="a.d"), "n": FixedLen((), "int64")})
+        batch = ds.parse(range(len(ds)), features, on_bad_record="collect")
+        assert len(batch.failures) == len(cuts)
+
+
+def test_ids_and_columns(tmp_path):
+    lines = ['{"id": "caf\\u00e9", "n": 1, "t": "x"}', '{"id": "b", "n": 2.5, "t": "y"}']
+    ds = opened(tmp_path, lines, id="id", lift=["n", "t"])
+    assert ds.find("café") == 0 and ds.find("b") == 1
+    assert ds.columns["n"].tolist() == [1.0, 2.5]
+    fields = JsonLines({"id": FixedLen((), bytes), "n": FixedLen((), "float32")})
+    ds = opened(tmp_path, lines, id=fields["id"], lift={"n": fields["n"]})
+    assert ds.columns["n"].dtype == np.float32
+    ds = opened(tmp_path, ['{"id": 7}', '{"id": 8}'], id="id")
+    assert ds.find(8) == 1
+    with pytest.raises(recmap.FeatureError, match='"n" is `"1"`, which is not an integer'):
+        opened(tmp_path, ['{"n": 1}'] * 5000 + ['{"n": "1"}'], lift=["n"])
+
+
+def test_members_have_names(tmp_path):
+    with pytest.raises(TypeError, match="key is the name of a member, not 0"):
+        JsonLines({"a": FixedLen((), "int64", key=0)})
