@@ -52,7 +52,7 @@ static const recmap_feature features[FEATURES] = {
 
 /* The texts of the first column. */
 static void check_texts(const recmap_columns *columns, size_t row_count) {
-    const recmap_bytes *views = recmap_columns_get(columns, 0)->values;
+    const recmap_bytes *views = recmap_columns_get(columns, 0)->views;
     for (size_t i = 1; i < row_count; i++)
         check(views[i].size == views[0].size &&
               !memcmp(views[i].data, views[0].data, views[0].size));

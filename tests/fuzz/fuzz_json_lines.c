@@ -61,8 +61,8 @@ static void check_same(const recmap_columns *one, const recmap_columns *other) {
     const int64_t *a = recmap_columns_get(one, 0)->values;
     const int64_t *b = recmap_columns_get(other, 0)->values;
     check(a[0] == b[0]);
-    const recmap_bytes *text = recmap_columns_get(one, 1)->values;
-    const recmap_bytes *same = recmap_columns_get(other, 1)->values;
+    const recmap_bytes *text = recmap_columns_get(one, 1)->views;
+    const recmap_bytes *same = recmap_columns_get(other, 1)->views;
     check(text->size == same->size && !memcmp(text->data, same->data, text->size));
 }
 

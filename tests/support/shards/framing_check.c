@@ -159,6 +159,9 @@ static void register_own(void) {
     }
 }
 
+/* Stretches of damage in a file of tests. */
+enum { PASSED_MAX = 20000 };
+
 /* The shard as the plain reader reads it, while the scan says what it finds. */
 struct scan_state {
     const struct framing_check *how;
@@ -167,6 +170,8 @@ struct scan_state {
     size_t record_count;
     bool has_damage, has_ended;
     bool has_lines; /* rows are single lines: a row before had no end */
+    uint64_t passed_begin[PASSED_MAX], passed_end[PASSED_MAX]; /* damage passed by add_run */
+    size_t passed_count, told_count;
 };
 
 /* The frame at the reader's place. */
@@ -178,16 +183,34 @@ static enum answer plain_here(struct place *out, const struct scan_state *state)
 /* Where the reader continues after damage at `at`. */
 static uint64_t after_damage(const struct scan_state *state) {
     if (state->how->kind == CHECK_CSV || state->how->kind == CHECK_CSV_HEADER) {
-        struct scan_state next = *state;
         struct place found;
-        next.has_lines = true;
-        do next.at = end_of_line(next.data, next.at, next.end);
-        while (next.at < next.end && plain_here(&found, &next) == DAMAGE);
-        return next.at;
+        uint64_t at = state->at, line_end;
+        do {
+            at = end_of_line(state->data, at, state->end);
+            line_end = end_of_line(state->data, at, state->end);
+        } while (at < state->end && plain(&found, state->how, state->data, at, line_end) == DAMAGE);
+        return at;
     }
     if (state->how->kind != CHECK_OWN_FINDABLE) return state->end;
     uint64_t found = own_find(state->data, state->end, state->at + 1, state->end, NULL);
     return found == UINT64_MAX ? state->end : found;
+}
+
+static bool is_csv(const struct framing_check *how) {
+    return how->kind == CHECK_CSV || how->kind == CHECK_CSV_HEADER;
+}
+
+/* The damage of a segment is told after its records, so the reader passes it before them. */
+static void pass_damage(struct scan_state *state) {
+    struct place found;
+    while (is_csv(state->how) && state->how->skips && state->at < state->end &&
+           plain_here(&found, state) == DAMAGE) {
+        require(state->passed_count < PASSED_MAX, "too much damage for this test");
+        state->passed_begin[state->passed_count] = state->at;
+        state->at = after_damage(state);
+        state->passed_end[state->passed_count++] = state->at;
+        state->has_lines = true;
+    }
 }
 
 static recmap_status begin_shard(void *context, const char *path, recmap_error *error) {
@@ -202,6 +225,7 @@ static recmap_status add_run(void *context, const struct record_run *run, recmap
     (void)error;
     for (size_t i = 0; i < run->count; i++) {
         struct place due;
+        pass_damage(state);
         require(plain_here(&due, state) == RECORD, "a record too many");
         require(run->offsets[i] == due.offset && run->sizes[i] == due.data_size,
                 "a record elsewhere");
@@ -220,13 +244,20 @@ static recmap_status add_damage(void *context, uint64_t offset, uint64_t length,
     struct place found;
     (void)error;
     require(reason[0] && !strchr(reason, '\n'), "damage without a reason of one line");
+    if (is_csv(state->how)) {
+        pass_damage(state);
+        require(state->told_count < state->passed_count, "damage where there is none");
+        size_t told = state->told_count++;
+        require(state->passed_begin[told] == offset, "damage elsewhere");
+        require(state->passed_end[told] - offset == length, "damage of another length");
+        return RECMAP_OK;
+    }
     require(state->at == offset, "damage elsewhere");
     if (state->end) /* else the file is too short for its header and footer */
         require(plain_here(&found, state) == DAMAGE, "damage where there is none");
     uint64_t goes_on = state->end ? after_damage(state) : state->size;
     require(length == goes_on - offset, "damage of another length");
     state->at = goes_on;
-    state->has_lines = state->how->kind == CHECK_CSV || state->how->kind == CHECK_CSV_HEADER;
     return RECMAP_OK;
 }
 
@@ -242,7 +273,8 @@ static recmap_status end_shard(void *context, const struct shard_end *end, recma
 }
 
 /* Returns true if a build that does not skip must fail: there is damage. */
-static bool is_damaged(struct scan_state state) {
+static bool is_damaged(const struct scan_state *begin) {
+    struct scan_state state = *begin;
     struct place found;
     if (!state.end) return state.has_damage;
     for (;;) switch (plain(&found, state.how, state.data, state.at, state.end)) {
@@ -269,10 +301,11 @@ static void scan_file(struct scan_state *state, const struct framing *framing, c
         .segment_size = how->segment_size,
         .totals = &totals,
     };
-    bool fails = !how->skips && is_damaged(*state);
+    bool fails = !how->skips && is_damaged(state);
     recmap_status status = scan_shards(&path, 1, &sink, &options, &error);
     require((status == RECMAP_OK) == !fails, "another status");
     require(state->has_ended == !fails, "no end");
+    require(state->told_count == state->passed_count, "damage that is not told");
     extractor_destroy(nothing);
 }
 
@@ -282,19 +315,23 @@ size_t framing_check_bytes(const struct framing_check *check, const uint8_t *dat
     register_own();
     require(framings_find(&by, name_of(name, check)), "no such framing");
     uint64_t header = by.file_header_size, footer = by.file_footer_size;
-    struct scan_state state = {.how = check, .data = data, .size = size, .at = header};
-    state.end = size >= header && size - header >= footer ? size - footer : 0;
-    if (!state.end) {
-        state.has_damage = header + footer > size;
-        if (state.has_damage) state.at = 0;
+    struct scan_state *state = calloc(1, sizeof *state);
+    require(state, "no memory");
+    *state = (struct scan_state){.how = check, .data = data, .size = size, .at = header};
+    state->end = size >= header && size - header >= footer ? size - footer : 0;
+    if (!state->end) {
+        state->has_damage = header + footer > size;
+        if (state->has_damage) state->at = 0;
     }
     struct place first;
-    if (check->kind == CHECK_CSV_HEADER && plain_here(&first, &state) == RECORD)
-        state.at = first.size;
+    if (check->kind == CHECK_CSV_HEADER && plain_here(&first, state) == RECORD)
+        state->at = first.size;
     int fd = memfd_create("shard", MFD_CLOEXEC);
     if (fd < 0 || pwrite(fd, data, size, 0) != (ssize_t)size) abort();
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    scan_file(&state, &by, path);
+    scan_file(state, &by, path);
     close(fd);
-    return state.record_count;
+    size_t count = state->record_count;
+    free(state);
+    return count;
 }

@@ -80,8 +80,8 @@ static void test_ends_of_rows(void **state) {
     expect_ends("\"a\"\"\n\"\n", "6 ");
     expect_ends("a\"b\n\"c\n", "3 7 \"4");
     expect_ends("a,\"", "3 \"2");
-    expect_ends("\"a\"b\"\n,", "6 8 ");
-    expect_ends("0123456789abcdef,\"\n\",0123456789abcdef\n", "38 ");
+    expect_ends("\"a\"b\"\n,", "5 7 ");
+    expect_ends("0123456789abcdef,\"\n\",0123456789abcdef\n", "37 ");
 }
 
 static void test_rows_without_quotes_end_at_each_line_feed(void **state) {
