@@ -9,17 +9,36 @@
 #include "base/text/json_reader.h"
 #include "base/words/character.h"
 
+/* Reads digits that always fit into 64 bits. */
+static bool read_short(uint64_t *sum, const char *at, const char *end) {
+    bool are_digits = true;
+    for (*sum = 0; at < end; at++) {
+        unsigned digit = (unsigned char)*at - (unsigned)'0';
+        are_digits &= digit <= 9;
+        *sum = *sum * 10 + digit;
+    }
+    return are_digits;
+}
+
+static bool read_long(uint64_t *sum, const char *at, const char *end, uint64_t limit) {
+    for (*sum = 0; at < end; at++) {
+        unsigned digit = (unsigned char)*at - (unsigned)'0';
+        if (digit > 9 || *sum > (limit - digit) / 10) return false;
+        *sum = *sum * 10 + digit;
+    }
+    return true;
+}
+
 bool plain_int64(int64_t *value, const char *text, size_t size) {
+    enum { SHORT_MAX = 18 };
     const char *at = text, *end = text + size;
     bool is_negative = at < end && *at == '-';
     if (at < end && (*at == '-' || *at == '+')) at++;
     if (at == end) return false;
-    uint64_t sum = 0, limit = (uint64_t)INT64_MAX + is_negative;
-    for (; at < end; at++) {
-        unsigned digit = (unsigned char)*at - (unsigned)'0';
-        if (digit > 9 || sum > (limit - digit) / 10) return false;
-        sum = sum * 10 + digit;
-    }
+    uint64_t sum;
+    if (end - at <= SHORT_MAX ? !read_short(&sum, at, end)
+                              : !read_long(&sum, at, end, (uint64_t)INT64_MAX + is_negative))
+        return false;
     *value = is_negative ? (int64_t)(0 - sum) : (int64_t)sum;
     return true;
 }

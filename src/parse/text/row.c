@@ -3,6 +3,7 @@
 
 #include "base/core/plural.h"
 #include "base/text/fields.h"
+#include "base/text/find_byte.h"
 #include "parse/decode/read_fault.h"
 #include "parse/text/text_source.h"
 
@@ -26,25 +27,59 @@ static bool has_count(const struct text_source *source, size_t count) {
     return !source->key_count || count > source->places[source->order[source->key_count - 1]];
 }
 
+/* The pieces that are wanted, while the fields of a row are read. */
+struct wanted {
+    struct text_piece *pieces;
+    const struct text_source *source;
+    size_t next;  /* of source->order */
+    size_t count; /* fields so far */
+};
+
+static inline void add_field(struct wanted *wanted, struct text_piece piece) {
+    const struct text_source *source = wanted->source;
+    for (; wanted->next < source->key_count; wanted->next++) {
+        size_t key = source->order[wanted->next];
+        if (source->places[key] != wanted->count) break;
+        wanted->pieces[key] = piece;
+    }
+    wanted->count++;
+}
+
+/* Reads fields without quotes, which most are, up to the first that begins with one or has a byte
+ * that the reader must judge. Returns true at the end of the row. */
+static bool read_plain(struct wanted *wanted, struct field_reader *reader) {
+    const char *at = reader->at, *end = reader->end, separator = reader->separator;
+    for (;; at++) {
+        reader->at = at;
+        if (at < end && *at == reader->quote && separator != reader->quote) return false;
+        const char *first = at;
+        at = find_byte(at, end, separator, '\n', 0);
+        if (at < end && *at != separator) return false;
+        bool has_return = at == end && at > first && at[-1] == '\r';
+        add_field(wanted, (struct text_piece){first, (size_t)(at - first) - has_return, false});
+        if (at == end) break;
+    }
+    reader->at = end;
+    return true;
+}
+
 /* Reads the fields in order, and keeps those that are wanted. All are read, because the number of
  * fields tells whether separators were forgotten or written into a field. */
 bool row_find(struct text_piece *pieces, const struct text_source *source, const char *data,
               size_t size, struct read_fault *fault) {
     struct field_reader reader;
     struct field_text field = {.is_last = false};
-    size_t count = 0, next = 0;
+    struct wanted wanted = {pieces, source, 0, 0};
     field_reader_init(&reader, data, size, source->format.separator, NULL);
     if (!source->format.has_quotes) reader.quote = reader.separator;
-    for (; !field.is_last; count++) {
+    while (!field.is_last && !read_plain(&wanted, &reader)) {
         if (field_reader_next(&field, &reader, NULL) != RECMAP_OK)
             return fault_set(fault, RECMAP_CORRUPT, (size_t)(reader.fault_at - data), "%s",
                              reader.fault);
-        for (; next < source->key_count && source->places[source->order[next]] == count; next++)
-            pieces[source->order[next]] =
-                (struct text_piece){field.data, field.size, field.has_quotes};
+        add_field(&wanted, (struct text_piece){field.data, field.size, field.has_quotes});
     }
     if (reader.at < reader.end)
         return fault_set(fault, RECMAP_CORRUPT, (size_t)(reader.at - data),
                          "a line feed is outside quotes: the record has more than one row");
-    return has_count(source, count) || fail_count(source, count, fault);
+    return has_count(source, wanted.count) || fail_count(source, wanted.count, fault);
 }
