@@ -5,6 +5,7 @@
 
 #include <recmap/dataset.h>
 #include <recmap/parser.h>
+#include <recmap/text.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -50,6 +51,13 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_parser_create_json(recmap_parse
 /* The first row of the data set's CSV files, which names the fields: without its line's end, and
  * followed by a NUL. NULL if there is none. Valid until the data set is closed. */
 RECMAP_API const char *recmap_dataset_header(size_t *size, const recmap_dataset *dataset);
+
+/* As recmap_record_to_json, but appends a row of CSV as an object of texts by the names of its
+ * fields, without a header as an array, and a line that is a JSON object as it is. `record->number`
+ * is its number in the data set. */
+RECMAP_API RECMAP_NODISCARD recmap_status
+recmap_dataset_record_to_json(recmap_text *text, const recmap_dataset *dataset,
+                              const recmap_record *record, recmap_error *error);
 
 #ifdef __cplusplus
 }

@@ -94,6 +94,56 @@ class Kinds(FramingTest):
         self.write("a.txt", b"\n\r\n\r\r\n")
         self.check_records("lines", [b"", b"", b"\r"], "a.txt")
 
+    def test_rows_are_read(self):
+        rows = ["1,a", '2,"b\nc"', '"3","d""\n"', ",", 'x"y,z']
+        text = "n,t\r\n" + "\n".join(rows) + "\n"
+        due = [row.encode() for row in rows]
+        self.write("t.csv", text.encode())
+        self.check_records("csv", due, "t.csv")
+        self.write("t.csv.gz", gzip.compress(text.encode()))
+        self.check_records("csv", due, "t.csv.gz")
+        self.write("u.csv", ("n|t\n" + "\n".join(rows) + "\n").encode())
+        self.check_records("csv:pipe,noquotes", "\n".join(rows).encode().split(b"\n"), "u.csv")
+
+    def test_rows_and_objects_as_json(self):
+        self.write("t.csv", b'id,"a ""b"""\nx,1\n"y\nz",\n3\n')
+        self.index("--framing", "csv", "-o", "t.rmx", "t.csv")
+        out = self.run_recmap("cat", "--format", "json", "t.rmx").out.decode().splitlines()
+        self.assertEqual(
+            [json.loads(line) for line in out],
+            [
+                {"id": "x", 'a "b"': "1"},
+                {"id": "y\nz", 'a "b"': ""},
+                {"number": 2, "base64": "Mw=="},
+            ],
+        )
+        self.write("u.csv", b"1\t\xe9\n")
+        self.index("--framing", "csv:tab,noheader", "-o", "u.rmx", "u.csv")
+        out = self.run_recmap("get", "--format", "json", "u.rmx", "0").out
+        self.assertEqual(json.loads(out), ["1", "\ufffd"])
+        self.write("t.jsonl", b'{"a": [1, 2]}\n[1]\n{"a":\n')
+        self.index("--framing", "lines", "-o", "l.rmx", "t.jsonl")
+        out = self.run_recmap("cat", "--format", "json", "l.rmx").out.splitlines()
+        self.assertEqual(out[0], b'{"a": [1, 2]}')
+        self.assertIn(b"base64", out[1])
+        self.assertIn(b"base64", out[2])
+
+    def test_ids_and_columns_of_rows(self):
+        self.write("t.csv", b'id,n,x\n007,1,2\n"a ""b""",3,4.5\n')
+        self.index("--framing", "csv", "--id", "id", "--lift", "n", "--lift", "x", "t.csv")
+        self.check("find", "t.csv.rmx", "007", out="007\t0\n")
+        self.check("find", "t.csv.rmx", 'a "b"', out='a "b"\t1\n')
+        self.check("select", "t.csv.rmx", "--where", "x > 4", "--format", "number", out="1\n")
+        self.write("t.jsonl", b'{"id": "caf\\u00e9", "n": 2}\n')
+        self.index("--framing", "lines", "--id", "id", "--lift", "n", "t.jsonl")
+        self.check("find", "t.jsonl.rmx", "caf\u00e9", out="caf\u00e9\t0\n")
+
+    def test_an_open_quote_is_damage(self):
+        self.write("t.csv", b'a,b\n1,2\n3,"4\n5,6\n')
+        done = self.run_recmap("index", "--framing", "csv", "t.csv")
+        self.assertEqual(done.status, 3)
+        self.assertIn(b"t.csv: record 1 at byte 8: the quote at byte 2 of the row", done.err)
+
     def test_an_open_line_that_grew(self):
         """Its rest cannot be added to a record of the index."""
         self.write("a.txt", b"one\ntwo\nthr")

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <recmap/example.h>
+#include <recmap/table.h>
 #include <recmap/writer.h>
 
 #include "output/partial.h"
@@ -164,7 +165,9 @@ static bool write_frame(FILE *stream, const recmap_record *record) {
 static recmap_status write_json(struct output *output, const recmap_record *record,
                                 bool *is_written, recmap_error *error) {
     output->text.size = 0;
-    RETURN_IF_FAILED(recmap_record_to_json(&output->text, record, error));
+    RETURN_IF_FAILED(output->dataset ? recmap_dataset_record_to_json(&output->text, output->dataset,
+                                                                     record, error)
+                                     : recmap_record_to_json(&output->text, record, error));
     *is_written = write_all(output->stream, output->text.data, output->text.size) &&
                   putc('\n', output->stream) != EOF;
     return RECMAP_OK;

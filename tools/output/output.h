@@ -32,6 +32,8 @@ struct output {
     char *temporary;  /* path of the temporary file */
     enum output_format format;
     bool has_colour;
+    const recmap_dataset *dataset; /* of the records, which tells what OUTPUT_JSON writes; or NULL:
+                                      tf.Examples */
     recmap_text text;
 };
 

@@ -217,7 +217,7 @@ def test_custom_framing_is_pickled(tmp_path, plugin):
 @pytest.mark.parametrize(
     ("wish", "kind"),
     [
-        ({"framing": "csv"}, ValueError),
+        ({"framing": "text"}, ValueError),
         ({"framing": "fixed:1"}, ValueError),
         ({"framing": ""}, ValueError),
         ({"framing": "./no-such.so"}, OSError),

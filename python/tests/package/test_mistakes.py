@@ -197,7 +197,7 @@ AGAIN = (
 def test_another_framing_than_that_of_the_index(digits_copy, copied_digits):
     assert advice_of(lambda: recmap.open(copied_digits, framing="lines")) == AGAIN
     assert advice_of(lambda: recmap.open(copied_digits, framing="tfrecrd")) == (
-        "Check the name: framings are auto, tfrecord, ofrecord, lines, tar, "
+        "Check the name: framings are auto, tfrecord, ofrecord, lines, tar, csv, "
         f"fixed:HEADER,RECORD,FOOTER or the path of a custom one. {AGAIN}"
     )
     assert advice_of(lambda: recmap.open(copied_digits, id="label")) == AGAIN

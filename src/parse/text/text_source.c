@@ -98,8 +98,10 @@ static recmap_status fail_name(const char *key, const struct text_format *format
     while (!field.is_last && field_reader_next(&field, &reader, NULL) == RECMAP_OK)
         near_name_offer(&near, key, strlen(key), field.data, field.size);
     fail(error, RECMAP_FEATURE, "the header has no field \"%.200s\"", key);
+    enum { SHOWN_MAX = 200 };
+    int size = (int)(format->header_size < SHOWN_MAX ? format->header_size : SHOWN_MAX);
     if (near.name) fail_advise(error, "did you mean \"%.*s\"?", (int)near.size, near.name);
-    else fail_advise(error, "`recmap schema` shows the fields");
+    else fail_advise(error, "the header is `%.*s`", size, format->header);
     return RECMAP_FEATURE;
 }
 

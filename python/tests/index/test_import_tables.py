@@ -1,0 +1,123 @@
+"""recmap import of CSV and Parquet: the records, compared with csv and pyarrow."""
+
+import csv
+import gzip
+import os
+import random
+import subprocess
+import sys
+
+import pytest
+import recmap
+
+COMMAND = [sys.executable, "-c", "from recmap._command import main; main()"]
+
+
+def run(*arguments, cwd):
+    done = subprocess.run(
+        [*COMMAND, *map(str, arguments)], cwd=cwd, capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def records_of(index):
+    with recmap.open(index) as ds:
+        return [
+            {k: v.tolist() if hasattr(v, "tolist") else v for k, v in decoded.items()}
+            for decoded in (recmap.decode_example(record) for record in ds)
+        ]
+
+
+def test_columns_have_the_type_of_all_their_values(tmp_path):
+    header = ["n", "x", "t", "zip", "empty"]
+    rows = [
+        ["1", "2", "a", "007", ""],
+        ["-5", "2.5", 'say "b"\nc', "8", ""],
+        ["", "1e3", "7", "9", ""],
+    ]
+    with (tmp_path / "t.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+    assert run("import", "t.csv", "-o", "out@2.tfrecord", cwd=tmp_path)[::2] == (
+        0,
+        "recmap: out@2.tfrecord: 3 records\n",
+    )
+    expected = [
+        {"n": [1], "x": [2.0], "t": [b"a"], "zip": [b"007"]},
+        {"x": [1000.0], "t": [b"7"], "zip": [b"9"]},
+        {"n": [-5], "x": [2.5], "t": [b'say "b"\nc'], "zip": [b"8"]},
+    ]
+    assert records_of(tmp_path / "out.rmx") == expected  # shard by shard
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "out-00000-of-00002.tfrecord",
+        "out-00001-of-00002.tfrecord",
+        "out.rmx",
+        "t.csv",
+    ]
+
+
+def test_random_tables(tmp_path):
+    made = random.Random(6)
+    rows = [[str(made.randrange(10**6)), made.choice(["x", 'a"b', "c,d", "e\nf"])] for _ in range(9000)]
+    with gzip.open(tmp_path / "t.tsv.gz", "wt", newline="") as file:
+        csv.writer(file, delimiter="\t").writerows([["n", "t"], *rows])
+    assert run("import", "t.tsv.gz", "-o", "out.tfrecord", cwd=tmp_path)[0] == 0
+    assert records_of(tmp_path / "out.rmx") == [
+        {"n": [int(n)], "t": [t.encode()]} for n, t in rows
+    ]
+
+
+def test_parquet(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = arrow.table(
+        {
+            "n": arrow.array([1, None, 3], arrow.int32()),
+            "x": [0.5, 1.5, None],
+            "t": ["a", "é", None],
+            "b": arrow.array([b"\0", b"", b"\xff"], arrow.binary()),
+            "flag": [True, False, None],
+            "list": [[1, 2], [], None],
+            "time": arrow.array([1, 2, None], arrow.timestamp("ms")),
+            "kind": arrow.array(["u", "v", "u"]).dictionary_encode(),
+        }
+    )
+    parquet.write_table(table, tmp_path / "t.parquet")
+    assert run("import", "t.parquet", "-o", "out@1", cwd=tmp_path)[0] == 0
+    first, second, third = records_of(tmp_path / "out.rmx")
+    assert first == {
+        **{"n": [1], "x": [0.5], "t": [b"a"], "b": [b"\0"], "flag": [1], "list": [1, 2]},
+        **{"time": [1], "kind": [b"u"]},
+    }
+    assert second["t"] == ["é".encode()] and second["b"] == [b""] and "n" not in second
+    assert third == {"n": [3], "b": [b"\xff"], "kind": [b"u"]}
+
+
+def test_parquet_that_no_example_can_hold(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(arrow.table({"s": [{"a": 1}]}), tmp_path / "t.parquet")
+    status, _, err = run("import", "t.parquet", "-o", "out", cwd=tmp_path)
+    assert status != 0 and "the column 's' is of type struct" in err and "leave it out" in err
+    (tmp_path / "t.parquet").write_bytes(b"PAR1 no")
+    status, _, err = run("import", "t.parquet", "-o", "out", cwd=tmp_path)
+    assert status != 0 and "is not a Parquet file, or is damaged" in err
+    assert os.listdir(tmp_path) == ["t.parquet"]
+
+
+def test_errors_name_the_file_and_leave_nothing(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n3\n")
+    status, _, err = run("import", "t.csv", "-o", "out@2", cwd=tmp_path)
+    assert status == 3 and "t.csv: record 1" in err and "1 field, but the header has 2" in err
+    (tmp_path / "t.csv").write_text("a,a\n1,2\n")
+    status, _, err = run("import", "t.csv", "-o", "out", cwd=tmp_path)
+    assert status != 0 and "two fields 'a'" in err
+    assert run("import", "none.csv", "-o", "out", cwd=tmp_path)[0] != 0
+    assert run("import", "t.csv", cwd=tmp_path)[0] == 2
+    assert os.listdir(tmp_path) == ["t.csv"]
+
+
+def test_json_lines_are_for_the_program(tmp_path):
+    from recmap._index.importing import import_tables
+
+    assert import_tables(["import", "x.jsonl", "-o", "out"]) is None
+    assert import_tables(["cat", "x.csv"]) is None
