@@ -164,6 +164,24 @@ static int check_output(const struct import_job *job) {
     return 0;
 }
 
+/* Tables are imported by the Python package, which starts this program for other files. */
+static int check_inputs(const struct import_job *job) {
+    static const char *const endings[] = {".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz"};
+    for (int i = 0; i < job->args.operand_count; i++) {
+        const char *path = job->args.operands[i];
+        for (size_t k = 0; k < sizeof endings / sizeof *endings; k++) {
+            size_t size = strlen(path), ending_size = strlen(endings[k]);
+            if (size > ending_size && !strcmp(path + size - ending_size, endings[k]))
+                return message_error(RECMAP_INVALID, path,
+                                     "use the command of the Python package (`pip install "
+                                     "recmap`), or `recmap index --framing csv` to read CSV as it "
+                                     "is",
+                                     "is a table, which this program does not import");
+        }
+    }
+    return 0;
+}
+
 static int run(int argc, char **argv) {
     struct import_job job = {.path = NULL};
     args_init(&job.args, &cmd_import, argc, argv);
@@ -171,7 +189,8 @@ static int run(int argc, char **argv) {
         if (option == ARGS_STOP) return job.args.exit_status;
         if (option == OPTION_OUTPUT) job.path = output_path(optarg);
     }
-    int exit_status = check_output(&job);
+    int exit_status = check_inputs(&job);
+    if (!exit_status) exit_status = check_output(&job);
     return exit_status ? exit_status : run_import(&job);
 }
 
@@ -179,6 +198,9 @@ static const char help[] =
     "usage: recmap import [OPTION]... [FILE]...\n"
     "\n"
     "Reads records as JSON, one per line, as 'recmap cat --format json' writes them, and writes\n"
-    "a TFRecord file. Without FILE, or if FILE is -, reads standard input.\n";
+    "a TFRecord file. Without FILE, or if FILE is -, reads standard input. The command of the\n"
+    "Python package also imports tables (.csv, .tsv, .parquet) into shards with an index:\n"
+    "recmap import table.csv -o OUT@N\n";
 
-const struct command cmd_import = {"import", "write a TFRecord file of JSON records", help, run};
+const struct command cmd_import = {"import", "write TFRecord files of JSON records, CSV or Parquet",
+                                   help, run};

@@ -132,6 +132,13 @@ def _check_fixed_length(length: int, raw: Raw, shape: tuple[int, ...], element: 
         raise ValueError(f"fixed_length must be {size}, the size of the shape, not {length}")
 
 
+def _name_of_key(key: str | int | None) -> str | None:
+    """Refuses the position of a field, which `Csv` replaces before it asks for the row."""
+    if isinstance(key, int):
+        raise TypeError(f"key={key} is the position of a field: it is for recmap.Csv")
+    return key
+
+
 @suggest_arguments
 @dataclass(frozen=True, repr=False)
 class FixedLen(_Checked):
@@ -147,7 +154,8 @@ class FixedLen(_Checked):
             dimensions. All pictures of a record have the same crop and flip.
         default: for records without the feature: one value, or as many as the shape has. None: a
             record without the feature is an error.
-        key: the name of the feature in the record, if it differs from the column's.
+        key: the name of the feature in the record, if it differs from the column's. In `Csv`, also
+            the position of the field, from 0.
         raw: the feature is bytes that contain the elements, as tf.io.decode_raw reads them: one
             value, or several with equally many elements. "zlib": each value is compressed, as
             zlib.compress does.
@@ -164,7 +172,7 @@ class FixedLen(_Checked):
         shape: Any = ()
         dtype: Any = NO_DTYPE
     default: Any = None
-    key: str | None = None
+    key: str | int | None = None
     raw: Raw = False
     copy: bool = False
     little_endian: bool = True
@@ -177,7 +185,7 @@ class FixedLen(_Checked):
         return feature_row(
             1,
             name,
-            self.key,
+            _name_of_key(self.key),
             element,
             shape=shape,
             default=self.default,
@@ -197,7 +205,7 @@ class VarLen(_Checked):
         dtype: Any
     else:
         dtype: Any = NO_DTYPE
-    key: str | None = None
+    key: str | int | None = None
     raw: Raw = False
     copy: bool = False
     little_endian: bool = True
@@ -206,7 +214,9 @@ class VarLen(_Checked):
         raw = _raw_of(self.raw, self.little_endian)
         image = _pictures_of("VarLen", self.dtype)
         element = element_of(self.dtype)
-        return feature_row(2, name, self.key, element, raw=raw, copy=self.copy, image=image)
+        return feature_row(
+            2, name, _name_of_key(self.key), element, raw=raw, copy=self.copy, image=image
+        )
 
 
 @suggest_arguments
@@ -455,13 +465,6 @@ def _rows_of(feature: Feature, name: str) -> tuple[Row, ...]:
     return tuple((*row, as_bits) for row in rows)
 
 
-def _rows_of_example(feature: Feature, name: str) -> tuple[Row, ...]:
-    key = getattr(feature, "key", None)
-    if isinstance(key, int):
-        raise TypeError(f"key={key} is the position of a field: it is for recmap.Csv")
-    return _rows_of(feature, name)
-
-
 def _rows(features: Features) -> tuple[Row, ...]:
     if hasattr(features, "_text_rows"):
         text_rows: tuple[Row, ...] = features._text_rows()
@@ -471,7 +474,7 @@ def _rows(features: Features) -> tuple[Row, ...]:
         if not isinstance(name, str):
             raise TypeError(f"the name of a feature must be a str, not {name!r}")
         try:
-            rows += _rows_of_example(feature_of(feature), name)
+            rows += _rows_of(feature_of(feature), name)
         except (TypeError, ValueError, OverflowError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"feature {name!r}: {error}") from error

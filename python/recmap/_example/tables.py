@@ -68,10 +68,10 @@ class Csv(TextFeatures):
     """Features of rows of CSV, for ``features=``, ``id=`` and ``lift=``: see `open`'s framing.
 
     A feature is the field of the same name in the header line, or of ``key="name"``, or, also
-    without a header, of ``key=3``, which counts from 0. Every dtype works, and spaces around numbers
-    are ignored. A field that is empty or `na` takes the feature's default, and is an error without one;
-    a `VarLen` is then empty. A `FixedLen` with a shape and a `VarLen` split the field at
-    `separator`. A row with another number of fields than the header is an error.
+    without a header, of ``key=3``, which counts from 0. Every dtype works, and spaces around
+    numbers are ignored. A field that is empty or `na` takes the feature's default, and is an error
+    without one; a `VarLen` is then empty. A `FixedLen` with a shape and a `VarLen` split the field
+    at `separator`. A row with another number of fields than the header is an error.
 
     Args:
         features: {name: FixedLen(...) or VarLen(...)}. Other fields are not converted.
@@ -131,6 +131,7 @@ class Csv(TextFeatures):
         )
 
 
+@suggest_arguments
 class JsonLines(TextFeatures):
     """Features of JSON objects, one on each line, for ``features=``, ``id=`` and ``lift=``.
 

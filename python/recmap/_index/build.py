@@ -20,6 +20,7 @@ from .._options.hadoop import with_hadoop
 from .._options.options import (
     Compression,
     Count,
+    Id,
     IndexOptions,
     Lift,
     MissingLift,
@@ -69,7 +70,7 @@ class Plan:
 class IndexArguments(TypedDict, total=False):
     """The arguments of `index`, which builds on a cluster take as well, without `threads`."""
 
-    id: str | None
+    id: Id
     lift: Lift
     missing_values: MissingLift
     count: Count
@@ -338,7 +339,7 @@ def index(
     source: Source,
     path: Path | None = None,
     *,
-    id: str | None = None,
+    id: Id = None,
     lift: Lift = (),
     missing_values: MissingLift = "error",
     count: Count = (),

@@ -19,6 +19,7 @@ from .._options.hadoop import with_hadoop
 from .._options.options import (
     Check,
     Count,
+    Id,
     IndexOptions,
     Lift,
     OnBadRecordIndexing,
@@ -325,7 +326,7 @@ def _open_shards(
 def open_with(
     source: Source,
     *,
-    id: str | None = None,
+    id: Id = None,
     lift: Lift = (),
     count: Count = (),
     index: Path | None = None,
@@ -386,7 +387,7 @@ def open_with(
 def open(
     source: Source,
     *,
-    id: str | None = None,
+    id: Id = None,
     lift: Lift = (),
     count: Count = (),
     index: Path | None = None,
@@ -440,8 +441,9 @@ def open(
             See docs/reference/framings.md.
         framing: how records are stored in the shards: "tfrecord" (what "auto" means for new
             indexes), "ofrecord", "lines", "csv" with options such as "csv:tab,noheader", "tar"
-            (WebDataset), "fixed:HEADER,RECORD,FOOTER" in bytes, or the path of a shared object with a custom framing, which must contain a slash
-            (docs/reference/framings.md). With an ``.rmx``, only such a path is accepted.
+            (WebDataset), "fixed:HEADER,RECORD,FOOTER" in bytes, or the path of a shared object with
+            a custom framing, which must contain a slash (docs/reference/framings.md). With an
+            ``.rmx``, only such a path is accepted.
         rebuild: build the index again, even if a matching one exists. It keeps the ids, lifted
             columns, counts and framing of the existing index, and adds what you ask for;
             `recmap.index` builds an index with nothing else. Annotated columns cannot be built

@@ -15,6 +15,7 @@ from .._base.errors import InvalidError, in_python, redacted
 from .._base.warn import warn_caller
 from .._display.progress import Progress
 from .._example.elements import element_name_of, element_of
+from .._example.features import FixedLen, VarLen
 from .filesystem import urls_of
 from .reading import ACCESS, Reading, check_choice
 from .storage import Path, Storage, add_found_credentials, created_storage, size_of
@@ -25,6 +26,7 @@ __all__ = [
     "ConcatOptions",
     "Count",
     "Counted",
+    "Id",
     "IndexOptions",
     "Lift",
     "MissingLift",
@@ -56,7 +58,8 @@ MissingLift: TypeAlias = Literal["error", "null"]
 Check: TypeAlias = Literal["data", "header"]
 Compression: TypeAlias = Literal["auto", "none", "gzip", "zlib"]
 Sets: TypeAlias = Literal["error", "all"]
-Lift: TypeAlias = "Iterable[str] | Mapping[str, object]"
+Id: TypeAlias = "str | FixedLen | VarLen | None"
+Lift: TypeAlias = "Iterable[str | FixedLen | VarLen] | Mapping[str, object]"
 Lifts: TypeAlias = "tuple[tuple[str, str | None], ...]"  # (name, default)
 Count: TypeAlias = "Iterable[str] | Mapping[str, object]"
 Counted: TypeAlias = "tuple[tuple[str, str | None], ...]"  # (name, dtype)
@@ -148,7 +151,7 @@ class ConcatOptions:
 class IndexOptions:
     """What a new index contains, and how it is built."""
 
-    id: str | None = None
+    id: Any = None  # the name; at first maybe a feature, which has it
     lifts: Lifts = ()
     missing_values: MissingLift = "error"
     counted: Counted = ()
@@ -207,7 +210,7 @@ def check_missing_is_used(missing: str, lifts: Lifts, index: str | None = None) 
 class TypedName(str):
     """The name of a column that is lifted from text, with the number of its recmap_type."""
 
-    __slots__ = ("type",)
+    type: int
 
     def __new__(cls, name: str, dtype: Any) -> TypedName:
         typed = super().__new__(cls, name)

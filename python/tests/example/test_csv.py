@@ -154,7 +154,7 @@ def test_fields_by_position(tmp_path):
     assert batch["a"].tolist() == [1, 2] and batch["b"].tolist() == [b"x", b"y"]
     with pytest.raises(recmap.FeatureError, match="there is no field 2: the header has 2"):
         parsed(tmp_path, "x,y\n1,2\n", {"a": FixedLen((), "int64", key=2)})
-    with pytest.raises(recmap.FeatureError, match='no field "a".*no header') as caught:
+    with pytest.raises(recmap.FeatureError, match=r'no field "a".*no header') as caught:
         parsed(tmp_path, "1,2\n", {"a": FixedLen((), "int64")}, framing="csv,noheader")
     assert "key=0" in caught.value.advice
     with pytest.raises(recmap.CorruptRecordError, match="has 1 field, but field 3 is requested"):
@@ -240,7 +240,7 @@ def test_columns_of_appended_files_keep_their_types(tmp_path):
 
 def test_column_whose_type_changes_is_an_error(tmp_path):
     text = "x\n" + "1\n" * 40000 + "1.5\n"
-    with pytest.raises(recmap.FeatureError, match="`1.5`, which is not an integer") as caught:
+    with pytest.raises(recmap.FeatureError, match=r"`1\.5`, which is not an integer") as caught:
         opened(tmp_path, text, lift=["x"])
     assert caught.value.record == 40000
     wide = Csv({"x": FixedLen((), "float64")})
@@ -256,9 +256,9 @@ def test_arguments(tmp_path):
         Csv(x, quote="'")
     with pytest.raises(TypeError, match="takes FixedLen and VarLen"):
         Csv({"x": recmap.Ragged("int64", [recmap.RowLengths("n")])})
-    with pytest.raises(ValueError, match="raw=True is for tf.Example"):
+    with pytest.raises(ValueError, match=r"raw=True is for tf\.Example"):
         Csv({"x": FixedLen((2,), "uint8", raw=True)})
-    with pytest.raises(TypeError, match="it is for recmap.Csv"):
+    with pytest.raises(TypeError, match=r"it is for recmap\.Csv"):
         opened(tmp_path, "x\n1\n").parse([0], {"x": FixedLen((), "int64", key=0)})
     rows = Csv({"x": FixedLen((), "int64"), "y": VarLen(bytes)}, na="-")
     assert repr(pickle.loads(pickle.dumps(rows))) == repr(rows)

@@ -639,8 +639,8 @@ def test_only_names_that_are_near_are_suggested(call, advice, digits):
 
 
 def test_keys_that_are_not_names_are_refused():
-    message = 'key is the name of a feature in the record, not 3: write VarLen(..., key="name")'
-    fails(lambda: recmap.VarLen("float32", 3), TypeError, message)
+    message = 'key is the name of a feature in the record, not (3,): write VarLen(..., key="name")'
+    fails(lambda: recmap.VarLen("float32", (3,)), TypeError, message)
 
 
 @pytest.mark.parametrize(("code", "name"), [("i8", "int64"), ("<f4", "float32"), ("u1", "uint8")])

@@ -1,5 +1,6 @@
 #include "base/text/plain_number.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,8 +130,8 @@ static bool write_decimal(char *text, size_t capacity, const struct decimal *dec
     int64_t exponent = decimal->exponent;
     if (exponent > EXPONENT_MAX) exponent = EXPONENT_MAX;
     if (exponent < -EXPONENT_MAX) exponent = -EXPONENT_MAX;
-    snprintf(text, capacity, "%s%llue%lld", decimal->is_negative ? "-" : "",
-             (unsigned long long)decimal->digits, (long long)exponent);
+    snprintf(text, capacity, "%s%" PRIu64 "e%" PRId64, decimal->is_negative ? "-" : "",
+             decimal->digits, exponent);
     return true;
 }
 
