@@ -15,6 +15,7 @@ from .counts import Counts
 from .lifted import Columns
 from .sample import sample_of
 from .selectable import Dataset as Selectable
+from .text_features import text_features_of
 
 __all__ = ["Dataset"]
 
@@ -140,6 +141,8 @@ class Dataset(Selectable):
 
         Warns about features that have no values, or values of several kinds: they are left out.
 
+        Of CSV files with a header, the result is a `Csv` of all fields.
+
         A data set of `recmap.tfds.open` reads no record: its metadata describes the features.
 
         >>> spec = digits().features()["label"]
@@ -149,6 +152,9 @@ class Dataset(Selectable):
         description = self._options.description
         if description is not None and not feature_lists:
             return dict(description.features)
+        fields = None if feature_lists else text_features_of(self, sample)
+        if fields is not None:  # which is no dict, because it also says how rows are written
+            return cast(dict[str, Feature], fields)
         schema = self.schema(sample)
         features, omitted = features_of_schema(schema, bool(feature_lists))
         lists = [name for name, members in schema.items() if "list" in members]

@@ -20,15 +20,13 @@ from .._base.imports import import_library, is_installed
 from .._base.plural import counted
 from .._example.features import FixedLen
 from .._example.tables import Csv
+from .._example.text_kinds import TEXT, header_names, widest_kind
 from .open import open as open_dataset
 from .writer import Writer
 
 __all__ = ["import_tables"]
 
 _TABLES = re.compile(r"\.(csv|tsv|parquet)(\.gz)?$", re.IGNORECASE)
-_INTEGER = re.compile(rb"[+-]?(0|[1-9][0-9]*)")
-_NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(nan|inf)", re.I)
-_LEADING_ZERO = re.compile(rb"[+-]?0[0-9]+")
 _BATCH = 4096  # records that are converted together
 
 Row = dict[str, Any]
@@ -103,7 +101,7 @@ def _csv_rows(name: str) -> Iterator[Row]:
         tempfile.TemporaryDirectory(prefix="recmap-import-") as folder,
         open_dataset(name, framing=kind, index=os.path.join(folder, "table.rmx")) as ds,
     ):
-        names = _header_of(ds._header() or b"", delimiter)
+        names = header_names(ds._header() or b"", delimiter)
         features = {
             text: FixedLen((), bytes, default=b"", key=place) for place, text in enumerate(names)
         }
@@ -125,34 +123,14 @@ def _csv_rows(name: str) -> Iterator[Row]:
                 }
 
 
-def _header_of(header: bytes, delimiter: str) -> list[str]:
-    import csv  # on first use: it takes a moment
-    import io
-
-    text = io.StringIO(header.decode(errors="surrogateescape"), newline="")
-    names = next(csv.reader(text, delimiter=delimiter), [])
-    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
-    if twice is not None:
-        raise ValueError(f"the header has two fields {twice!r}: rename one of them")
-    return names
-
-
 def _converters_of(names: list[str], batches: Iterable[dict[str, list[bytes]]]) -> dict[str, Any]:
     """How to convert the texts of each column, by all of them."""
     kinds = dict.fromkeys(names, 0)
     for batch in batches:
         for name, values in batch.items():
-            if kinds[name] < 2:
-                kinds[name] = max(kinds[name], max(map(_kind_of, values), default=0))
+            if kinds[name] < TEXT:
+                kinds[name] = max(kinds[name], widest_kind(values))
     return {name: (_integer, _float, _text)[kind] for name, kind in kinds.items()}
-
-
-def _kind_of(text: bytes) -> int:
-    """0 for an integer or no value, 1 for another number, 2 for a text."""
-    text = text.strip()
-    if not text or (_INTEGER.fullmatch(text) and -(1 << 63) <= int(text) < 1 << 63):
-        return 0
-    return 1 if _NUMBER.fullmatch(text) and not _LEADING_ZERO.fullmatch(text) else 2
 
 
 def _integer(text: bytes) -> int | None:

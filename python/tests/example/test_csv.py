@@ -263,3 +263,14 @@ def test_arguments(tmp_path):
     rows = Csv({"x": FixedLen((), "int64"), "y": VarLen(bytes)}, na="-")
     assert repr(pickle.loads(pickle.dumps(rows))) == repr(rows)
     assert repr(rows).startswith("Csv({'x': FixedLen((), 'int64', key='x')")
+
+
+def test_features_of_a_file(tmp_path):
+    text = 'n;"x y";t;zip\n1;2;a;007\n;2.5;"b;c";8\n'
+    with opened(tmp_path, text, framing="csv:semicolon") as ds:
+        features = ds.features()
+        assert [features[name].dtype for name in features] == ["int64", "float64", "bytes", "bytes"]
+        batch = ds.parse([0, 1], features)
+        assert batch["n"].tolist() == [1, 0] and batch["x y"].tolist() == [2, 2.5]
+        assert batch["t"].tolist() == [b"a", b"b;c"] and batch["zip"].tolist() == [b"007", b"8"]
+        assert [len(b["n"]) for b in recmap.Loader(ds, 2, features=features)] == [2]
