@@ -36,18 +36,20 @@ def records_of(path):
 
 
 def decoder_of(batches):
-    """One graph that decodes all batches, one after the other."""
+    """One graph that decodes all batches, one after the other. They are arguments, because constants
+    would be decoded once, when the graph is made."""
     defaults = [tf.constant([], dtype) for dtype in TYPES]
 
     @tf.function(autograph=False)
-    def decode():
-        previous = []
-        for batch in batches:
+    def decode(*given):
+        previous, kept = [], []  # what is not returned would not be decoded
+        for batch in given:
             with tf.control_dependencies(previous):
                 previous = tf.io.decode_csv(batch, defaults)
-        return previous
+            kept.append(previous[0])
+        return kept
 
-    return decode
+    return lambda: decode(*batches)
 
 
 def tensorflow_ns(decode):

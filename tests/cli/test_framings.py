@@ -133,7 +133,7 @@ class Kinds(FramingTest):
         self.index("--framing", "csv", "--id", "id", "--lift", "n", "--lift", "x", "t.csv")
         self.check("find", "t.csv.rmx", "007", out="007\t0\n")
         self.check("find", "t.csv.rmx", 'a "b"', out='a "b"\t1\n')
-        self.check("select", "t.csv.rmx", "--where", "x > 4", "--format", "number", out="1\n")
+        self.check("cat", "t.csv.rmx", "--where", "x > 4", "--format", "number", out="1\n")
         self.write("t.jsonl", b'{"id": "caf\\u00e9", "n": 2}\n')
         self.index("--framing", "lines", "--id", "id", "--lift", "n", "t.jsonl")
         self.check("find", "t.jsonl.rmx", "caf\u00e9", out="caf\u00e9\t0\n")

@@ -265,6 +265,23 @@ def test_quoted_row_of_more_than_64_mib_is_damage(tmp_path):
         recmap.index(tmp_path / "t.csv", framing="csv")
 
 
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz"])
+def test_open_quote_in_a_long_file(tmp_path, name):
+    pack = gzip.compress if name.endswith("gz") else bytes
+    rest = b"x,y\n" * (17 << 20)
+    (tmp_path / name).write_bytes(pack(b'a,b\n1,2\n3,"' + rest))
+    with pytest.raises(
+        recmap.CorruptRecordError, match="byte 2 of the row is not closed within 64"
+    ):
+        recmap.index(tmp_path / name, framing="csv")
+    (tmp_path / name).write_bytes(pack(b'"' + rest))
+    with pytest.raises(
+        recmap.CorruptRecordError, match="byte 0 of the row is not closed"
+    ) as caught:
+        recmap.index(tmp_path / name, framing="csv")
+    assert caught.value.offset == 0
+
+
 def test_odd_files(tmp_path):
     assert [bytes(r) for r in open_text(tmp_path, "a\n\0,1\n\n x\n", "csv")] == [
         b"\0,1",

@@ -198,7 +198,8 @@ static void scan_to_end(struct stream_scan *stream) {
 /* Scans as far as frames are good and complete. A frame that is not may be damaged or may continue
  * in bytes still to be inflated, so the scan waits: for twice the bytes each time, which keeps the
  * cost of parsing a large record again proportional to its size. With RAISE, a TFRecord header
- * whose checksum is wrong is reported at once instead. */
+ * whose checksum is wrong, and a frame whose end was searched for as far as the framing says, are
+ * reported at once instead. */
 static void scan_available(struct stream_scan *stream) {
     const struct scanner *scanner = stream->scan->scanner;
     const struct framing *framing = scanner->framing;
@@ -212,10 +213,13 @@ static void scan_available(struct stream_scan *stream) {
         scan_good(scanner, stream->findings, &stream->cursor, &part, UINT64_MAX);
     left = (size_t)(stream->origin + size - stream->cursor.position);
     stream->retry_size = left > CHUNK_SIZE ? 2 * left : 0;
-    if (skips_damage(stream) || left < CERTAIN_SIZE || !framing_is_tfrecord(framing)) return;
+    bool is_searched = framing->search_size && left >= framing->search_size;
+    bool is_certain = is_searched || framing_is_tfrecord(framing);
+    if (skips_damage(stream) || left < CERTAIN_SIZE || !is_certain) return;
     const uint8_t *bytes = stream->bytes + (stream->size - left);
     if (verdict == FRAME_BAD_DATA ||
-        (verdict == FRAME_BAD_LENGTH && !framing->begins_frame(framing, bytes, left)))
+        (verdict == FRAME_BAD_LENGTH &&
+         (is_searched || !framing->begins_frame(framing, bytes, left))))
         scan_to_end(stream);
 }
 

@@ -51,6 +51,25 @@ static recmap_status extend(struct shard_start *start, const struct start_reader
     return RECMAP_OK;
 }
 
+/* The header is too long, maybe because of a quote that is not closed. */
+static recmap_status fail_header(const struct shard_start *start, const struct framing *framing,
+                                 recmap_error *error) {
+    struct frame frame;
+    struct frame_fault fault;
+    recmap_status status = RECMAP_UNSUPPORTED;
+    enum frame_verdict verdict =
+        framing->parse(&frame, framing, start->bytes, start->size, FRAME_CHECK_HEADER, &fault);
+    if (verdict == FRAME_BAD_LENGTH) {
+        status = fail(error, RECMAP_CORRUPT, "%s, and the header line has at most %d bytes",
+                      fault.reason, (int)SHARD_HEADER_MAX);
+        fail_at(error, NULL, RECMAP_NO_RECORD, 0);
+    } else {
+        fail(error, status, "the header line is longer than %d bytes", (int)SHARD_HEADER_MAX);
+    }
+    fail_advise(error, "if the file has no header line, add `,noheader` to the framing");
+    return status;
+}
+
 /* Reads twice the bytes each time until they contain the first frame. */
 static recmap_status find_first(struct shard_start *start, const struct start_reader *reader,
                                 const struct framing *framing, recmap_error *error) {
@@ -60,11 +79,7 @@ static recmap_status find_first(struct shard_start *start, const struct start_re
         if (shard_start_next(&start->first, &at, start, framing) || start->is_whole)
             return RECMAP_OK;
     }
-    if (!framing->has_header) return RECMAP_OK;
-    fail(error, RECMAP_UNSUPPORTED, "the header line is longer than %d bytes",
-         (int)SHARD_HEADER_MAX);
-    fail_advise(error, "if the file has no header line, add `,noheader` to the framing");
-    return RECMAP_UNSUPPORTED;
+    return framing->has_header ? fail_header(start, framing, error) : RECMAP_OK;
 }
 
 bool shard_start_next(struct frame *frame, size_t *at, const struct shard_start *start,
@@ -111,7 +126,7 @@ recmap_status shard_start_read(struct shard_start *start, const char *path,
     recmap_status status = shard.status;
     if (status != RECMAP_OK && error) scan_shard_copy_error(error, &shard);
     if (status == RECMAP_OK) status = read_start(start, &shard, options, error);
-    if (status == RECMAP_UNSUPPORTED) fail_file(error, path);
+    if (status == RECMAP_UNSUPPORTED || status == RECMAP_CORRUPT) fail_file(error, path);
     scan_shard_close(&shard);
     scan_shard_free_error(&shard);
     return status;

@@ -1,12 +1,14 @@
 #include "parse/text/text_reader.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/core/error.h"
 #include "base/core/plural.h"
 #include "base/text/json_reader.h"
+#include "base/text/plain_number.h"
 #include "parse/decode/read_fault.h"
 #include "parse/decode/read_paths.h"
 #include "parse/plan/plan.h"
@@ -234,6 +236,23 @@ static bool put_piece(const struct target *target, struct text_piece *piece) {
     return element && put(target, element, piece);
 }
 
+/* Puts a scalar that is written plainly, as most are. Returns false for anything else, which
+ * put_piece reads or refuses. */
+static bool put_plain(const struct text_reader *reader, struct sink *sink, const struct slot *slot,
+                      size_t row, const struct text_piece *piece) {
+    if (slot->count != 1 || piece->has_quotes || is_missing(reader, piece)) return false;
+    void *values = sink->values.data;
+    if (slot->element == RECMAP_ELEMENT_INT64)
+        return plain_int64((int64_t *)values + row, piece->data, piece->size);
+    if (slot->element == RECMAP_ELEMENT_FLOAT32) {
+        float *value = (float *)values + row;
+        return plain_float(value, piece->data, piece->size) && isfinite(*value);
+    }
+    if (slot->element != RECMAP_ELEMENT_BYTES || piece->size > INT32_MAX) return false;
+    ((recmap_bytes *)values)[row] = (recmap_bytes){(const uint8_t *)piece->data, piece->size};
+    return true;
+}
+
 static bool read(const struct record_reader *base, struct sink *sinks, struct text_memory *memory,
                  const recmap_parser *parser, const uint8_t *data, size_t size, size_t row,
                  struct read_fault *fault) {
@@ -242,10 +261,14 @@ static bool read(const struct record_reader *base, struct sink *sinks, struct te
     struct text_piece *pieces = text_memory_scratch(memory, (count + 1) * sizeof *pieces);
     if (!pieces) return fault_memory(fault);
     if (!text_source_find(pieces, &reader->source, data, size, fault)) return false;
+    bool has_plain = reader->source.format.separator != 0;
     for (size_t i = 0; i < count; i++) {
+        const struct slot *slot = &parser->features.slots[i];
+        bool is_scalar = has_plain && !reader->features[i]->dimension_count;
+        if (is_scalar && put_plain(reader, &sinks[i], slot, row, &pieces[i])) continue;
         struct target target = {.reader = reader,
                                 .sink = &sinks[i],
-                                .slot = &parser->features.slots[i],
+                                .slot = slot,
                                 .feature = reader->features[i],
                                 .row = row,
                                 .record = (const char *)data,
