@@ -18,9 +18,8 @@ struct shard_start {
 };
 
 /* Reads the start of a shard as options->form says. Damage is not an error: the scan reports it.
- * Errors: UNSUPPORTED if the framing has headers, and one is longer than SHARD_HEADER_MAX, CORRUPT if a
- * quote in it is not closed; IO,
- * STALE, NO_MEMORY. */
+ * Errors: UNSUPPORTED if the framing has headers, and one is longer than SHARD_HEADER_MAX, CORRUPT
+ * if a quote in it is not closed; IO, STALE, NO_MEMORY. */
 recmap_status shard_start_read(struct shard_start *start, const char *path,
                                const struct scan_options *options, recmap_error *error);
 
