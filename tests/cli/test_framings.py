@@ -138,6 +138,12 @@ class Kinds(FramingTest):
         self.index("--framing", "lines", "--id", "id", "--lift", "n", "t.jsonl")
         self.check("find", "t.jsonl.rmx", "caf\u00e9", out="caf\u00e9\t0\n")
 
+    def test_schema_shows_the_header(self):
+        self.write("t.csv", b"id,n\nx,1\n")
+        self.index("--framing", "csv", "t.csv")
+        err = self.run_recmap("schema", "t.csv.rmx").err.decode()
+        self.assertIn("rows of CSV, with the header `id,n`;", err)
+
     def test_an_open_quote_is_damage(self):
         self.write("t.csv", b'a,b\n1,2\n3,"4\n5,6\n')
         done = self.run_recmap("index", "--framing", "csv", "t.csv")

@@ -5,6 +5,7 @@
 
 #include <recmap/dataset.h>
 #include <recmap/example.h>
+#include <recmap/table.h>
 
 #include "commands/commands.h"
 #include "records/sample.h"
@@ -58,6 +59,17 @@ static void print_messages(const recmap_schema *schema, uint64_t record_count) {
                 others, seen, seen == 1 ? " is" : "s are");
 }
 
+/* Rows have names in the header, and no types. */
+static void print_header(const recmap_dataset *dataset) {
+    enum { SHOWN_MAX = 500 };
+    size_t size;
+    const char *header = recmap_dataset_header(&size, dataset);
+    if (!header) return;
+    message("these are rows of CSV, with the header `%.*s`%s; `ds.features()` in Python finds the "
+            "types of the fields",
+            (int)(size < SHOWN_MAX ? size : SHOWN_MAX), header, size > SHOWN_MAX ? "..." : "");
+}
+
 static recmap_status collect(recmap_schema *schema, const struct view *view, uint64_t sample,
                              recmap_error *error) {
     struct sampling sampling = {.size = sample_clamp(sample, view->count), .count = view->count};
@@ -89,6 +101,7 @@ static int run_schema(const struct view *view, uint64_t sample, enum schema_form
     if (status == RECMAP_OK) status = collect(schema, view, sample, &error);
     if (status == RECMAP_OK) {
         print_messages(schema, view->count);
+        print_header(view->dataset);
         status = print_schema(schema, form, &error);
     }
     recmap_schema_destroy(schema);

@@ -15,7 +15,13 @@ from object_server import ObjectServer
 
 SEPARATORS = {"": ",", ":tab": "\t", ":semicolon": ";", ":pipe": "|"}
 SEED = 20260101
-csv.field_size_limit(1 << 30)
+
+
+@pytest.fixture(autouse=True)
+def long_fields():
+    former = csv.field_size_limit(1 << 30)
+    yield
+    csv.field_size_limit(former)
 
 
 def rows_of(text, delimiter=",", *, has_quotes=True):
