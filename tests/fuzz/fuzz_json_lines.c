@@ -74,12 +74,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size) memcpy(line, data, size);
     recmap_status with_all = parse(all, ALL, line, size);
     recmap_status with_plain = parse(plain, PLAIN, line, size);
+    /* The names within objects are read, and must be UTF-8, only if a key leads there. */
     if (with_all == RECMAP_OK) {
         check(with_plain == RECMAP_OK);
         check_same(plain, all);
     }
-    check((with_all == RECMAP_CORRUPT) == (with_plain == RECMAP_CORRUPT) ||
-          with_all == RECMAP_FEATURE || with_plain == RECMAP_FEATURE);
     recmap_columns_destroy(plain);
     recmap_columns_destroy(all);
     free(line);
