@@ -23,6 +23,7 @@
 #include <recmap/index.h>
 #include <recmap/interrupt.h>
 #include <recmap/loader.h>
+#include <recmap/message.h>
 #include <recmap/order.h>
 #include <recmap/parser.h>
 #include <recmap/progress.h>

@@ -45,6 +45,7 @@ from ._example.images import RandomCrop as RandomCrop
 from ._example.images import RandomResizedCrop as RandomResizedCrop
 from ._example.images import decode_image as decode_image
 from ._example.images import image_info as image_info
+from ._example.message import Message as Message
 from ._example.partitions import RowLengths as RowLengths
 from ._example.partitions import RowLimits as RowLimits
 from ._example.partitions import RowSplits as RowSplits

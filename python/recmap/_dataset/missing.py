@@ -10,7 +10,15 @@ from .._base.names import near_names
 from .._base.warn import warn_caller
 from .._columns.record_batch import RecordBatch
 from .._example.boxes import Boxes, visible_name_of
-from .._example.features import Feature, FixedLen, Ragged, Sliced, Sparse, feature_of
+from .._example.features import (
+    Feature,
+    FixedLen,
+    ParserSource,
+    Ragged,
+    Sliced,
+    Sparse,
+    feature_of,
+)
 from .._example.partitions import partition_row
 from .feature_names import NO_NAMES, Names
 from .selectable import Dataset as Selectable
@@ -93,6 +101,7 @@ def _requests_of(
     return [
         request
         for part, is_list in ((features, False), (feature_lists, True))
+        if not isinstance(part, ParserSource)  # of which names are checked when it is made
         for column, given in (part or {}).items()
         for request in _requests_of_feature(column, feature_of(given), is_list)
     ]

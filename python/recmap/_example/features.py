@@ -33,6 +33,7 @@ from .row import Row, feature_row
 __all__ = [
     "FixedLen",
     "FixedLenSequence",
+    "ParserSource",
     "Ragged",
     "Sliced",
     "Sparse",
@@ -42,6 +43,7 @@ __all__ = [
     "kept_features",
     "parser_of",
     "parser_of_batches",
+    "rows_of",
     "value_shape_of",
 ]
 
@@ -458,6 +460,13 @@ def feature_of(given: Any) -> Feature:
     return feature
 
 
+class ParserSource(Mapping[str, Any]):
+    """Features of records that are not tf.Examples: it makes their parser itself."""
+
+    def _parser(self) -> _recmap.Parser:
+        raise NotImplementedError
+
+
 def _rows_of(feature: Feature, name: str) -> tuple[Row, ...]:
     dtype = getattr(feature, "dtype", None)
     as_bits = isinstance(dtype, str) and dtype == "uint64_bits"
@@ -465,7 +474,8 @@ def _rows_of(feature: Feature, name: str) -> tuple[Row, ...]:
     return tuple((*row, as_bits) for row in rows)
 
 
-def _rows(features: Features) -> tuple[Row, ...]:
+def rows_of(features: Features) -> tuple[Row, ...]:
+    """The features as the extension expects them."""
     if hasattr(features, "_text_rows"):
         text_rows: tuple[Row, ...] = features._text_rows()
         return text_rows
@@ -509,7 +519,7 @@ class _Parsers:
         return parser
 
     def _of_equal(self, features: Features, lists: Features | None, source: Any) -> _recmap.Parser:
-        rows = _rows(features), None if lists is None else _rows(lists), source
+        rows = rows_of(features), None if lists is None else rows_of(lists), source
         key = repr(rows)  # unlike ==, tells 0.0 from -0.0
         parser = self._of_rows.get(key)
         if parser is None:
@@ -544,6 +554,10 @@ def parser_of(
 ) -> _recmap.Parser:
     """Compiles features, and `lists`, if given, for the feature lists of SequenceExample. `header`
     is the data set's, which names the fields of `Csv`."""
+    if isinstance(features, ParserSource):
+        if lists is not None:
+            raise TypeError("feature lists are of tf.SequenceExample: leave them out")
+        return features._parser()
     for given in (features, {} if lists is None else lists):
         if not isinstance(given, Mapping):
             raise TypeError("features must be a dict: {name: recmap.FixedLen(...), ...}")

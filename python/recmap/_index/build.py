@@ -16,6 +16,7 @@ from .._base.warn import warn_caller
 from .._dataset.dataset import Dataset
 from .._dataset.missing import similar_names
 from .._display.progress import Progress, shown
+from .._example.message import extraction_of
 from .._options.hadoop import with_hadoop
 from .._options.options import (
     Compression,
@@ -100,11 +101,13 @@ def plan_of(
     memory_limit: int | str | None = None,
     access: Access | Reading = "map",
     storage: Storage | None = None,
+    id: Id = None,
     **others: Any,
 ) -> Plan:
     """The index that the arguments of `index` ask for. An index that may not be replaced is an
     error here, before anything is read."""
     names = names_of(source)
+    id, lift, extraction = extraction_of(id, lift)
     storage = with_hadoop(names, storage_of(storage))
     framing_name, framing_path = load_framing(framing)
     shards, default_path, storage, is_named = expanded(
@@ -116,6 +119,7 @@ def plan_of(
         finds_index=path is None,
     )
     options = IndexOptions(
+        id=id,
         lifts=lifts_of(lift),
         counted=counted_of(count),
         framing=framing_name,
@@ -127,6 +131,7 @@ def plan_of(
         storage=storage,
         sets=sets,
         is_named_file=is_named,
+        extraction=extraction,
         **others,
     )
     check_missing_is_used(options.missing_values, options.lifts)
@@ -194,6 +199,8 @@ def write_index(
                 is_part=options.may_lack_ids,
                 joins_sets=options.sets == "all",
                 lift_types=lift_types(options.lifts),
+                extraction=options.extraction
+                and options.extraction.for_index(options.id, options.lifts),
             )
     except CorruptIndexError as error:
         if error.path is None or error.path in (path, *parts):

@@ -15,6 +15,7 @@ from .._base.errors import FileMissingError, InvalidError, StaleIndexError, Stat
 from .._base.names import suggest_arguments
 from .._base.renamed import INDEXING, warn_of_indexing
 from .._dataset.dataset import Dataset
+from .._example.message import extraction_of
 from .._options.hadoop import with_hadoop
 from .._options.options import (
     Check,
@@ -342,6 +343,7 @@ def open_with(
 ) -> Dataset:
     """`open`, with the arguments of `index` for a new index: 0.2.0 has them in `open`."""
     arguments = dict(locals())
+    id, lift, extraction = extraction_of(id, lift)
     old = [name for name in INDEXING if name in building]
     names = names_of(source)
     selection = names[0] if _is_selection(names) else None
@@ -364,6 +366,7 @@ def open_with(
         shards=path_of(shards),
         storage=place.storage,
         framing_path=framing_path,
+        extraction=extraction,
     )
     indexing = IndexOptions(
         id=id,
@@ -374,6 +377,7 @@ def open_with(
         storage=place.storage,
         sets=sets,
         is_named_file=place.is_named_file,
+        extraction=extraction,
         **{**building, "memory_limit": size_of(building.get("memory_limit"))},
     )
     if is_index:
@@ -421,10 +425,11 @@ def open(
         id: a bytes or int64 feature by which records can be found. A name that no record has is an
             error, and no index is written; some records may lack it. (`recmap.index` with a path
             only warns: the index may be a part, see `recmap.merge`.) Of CSV a field of the header,
-            of JSON lines a member; or ``fields[name]`` of a `Csv` or `JsonLines`. So is `lift`.
+            of JSON lines a member; or ``fields[name]`` of a `Csv` or `JsonLines`. So is `lift`. Of
+            other messages ``fields[name]`` of a `Message`, which finding records needs each time.
         lift: features with one value per record to copy into the index as columns;
-            {name: default} if records may lack one. Of text, {name: fields[name]} gives the
-            column's dtype and default.
+            {name: default} if records may lack one. Of text and messages, {name: fields[name]}
+            gives the column's dtype and default.
         count: features whose elements to count in each record, for rows of tokens and windows of
             episodes: values of a feature, or steps of a feature list. {name: dtype} counts the
             numbers in a value of bytes. A record without the feature counts 0. See ``ds.counts``.

@@ -15,7 +15,8 @@ from .._base.errors import InvalidError, in_python, redacted
 from .._base.warn import warn_caller
 from .._display.progress import Progress
 from .._example.elements import element_name_of, element_of
-from .._example.features import FixedLen, VarLen
+from .._example.features import Feature
+from .._example.message import Extraction
 from .filesystem import urls_of
 from .reading import ACCESS, Reading, check_choice
 from .storage import Path, Storage, add_found_credentials, created_storage, size_of
@@ -58,8 +59,8 @@ MissingLift: TypeAlias = Literal["error", "null"]
 Check: TypeAlias = Literal["data", "header"]
 Compression: TypeAlias = Literal["auto", "none", "gzip", "zlib"]
 Sets: TypeAlias = Literal["error", "all"]
-Id: TypeAlias = "str | FixedLen | VarLen | None"
-Lift: TypeAlias = "Iterable[str | FixedLen | VarLen] | Mapping[str, object]"
+Id: TypeAlias = "str | Feature | None"
+Lift: TypeAlias = "Iterable[str | Feature] | Mapping[str, object]"
 Lifts: TypeAlias = "tuple[tuple[str, str | None], ...]"  # (name, default)
 Count: TypeAlias = "Iterable[str] | Mapping[str, object]"
 Counted: TypeAlias = "tuple[tuple[str, str | None], ...]"  # (name, dtype)
@@ -85,6 +86,7 @@ class OpenOptions:
     shards: str | None = None  # the folder or URL of the shards, if the index was moved
     storage: Storage = field(default_factory=Storage)
     framing_path: str | None = None  # the shared object of a custom framing
+    extraction: Extraction | None = field(default=None, repr=False)  # of ids of messages
     description: Any = field(default=None, repr=False)  # a Description, if there is metadata
 
     def __post_init__(self) -> None:
@@ -111,6 +113,7 @@ class OpenOptions:
             cache=path_of(storage.cache),
             cache_size=size_of(storage.cache_size),
             allow_missing_shards=reading.allow_missing_shards,
+            extraction=None if self.extraction is None else self.extraction.for_ids(),
         )
         may_have_urls = storage.allow_urls or storage.options
         if may_have_urls and not is_url(self.shards or self.path):
@@ -168,6 +171,7 @@ class IndexOptions:
     may_lack_ids: bool = field(default=False, repr=False)  # else an error if no record has the id
     sets: Sets = field(default="error", repr=False)
     is_named_file: bool = field(default=False, repr=False)  # one shard, meant to be alone
+    extraction: Extraction | None = field(default=None, repr=False)  # of fields of messages
 
     def __post_init__(self) -> None:
         if hasattr(self.id, "_row"):

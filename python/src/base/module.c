@@ -5,7 +5,7 @@
 
 PyTypeObject *handle_type, *record_type, *dataset_type, *batch_type, *order_type, *loader_type,
     *writer_type, *example_builder_type, *kind_check_type, *parser_type, *buffer_type, *views_type,
-    *step_type, *iterator_type, *counts_type, *block_pool_type;
+    *step_type, *iterator_type, *counts_type, *block_pool_type, *message_type_type;
 
 static PyObject *install_guard(PyObject *module, PyObject *unused) {
     (void)module;
@@ -68,6 +68,7 @@ static int load(PyObject *module) {
         {&buffer_type, &buffer_spec},
         {&views_type, &views_spec},
         {&parser_type, &parser_spec},
+        {&message_type_type, &message_type_spec},
         {&order_type, &order_spec},
         {&counts_type, &counts_spec},
         {&loader_type, &loader_spec},

@@ -19,6 +19,7 @@ extern PyTypeObject *kind_check_type;
 extern PyTypeObject *views_type;
 extern PyTypeObject *buffer_type;
 extern PyTypeObject *parser_type;
+extern PyTypeObject *message_type_type;
 extern PyTypeObject *counts_type;
 extern PyTypeObject *block_pool_type;
 
@@ -37,6 +38,7 @@ extern PyType_Spec kind_check_spec;
 extern PyType_Spec views_spec;
 extern PyType_Spec buffer_spec;
 extern PyType_Spec parser_spec;
+extern PyType_Spec message_type_spec;
 extern PyType_Spec counts_spec;
 extern PyType_Spec block_pool_spec;
 

@@ -11,6 +11,7 @@
 #include "base/module.h"
 #include "base/signals.h"
 #include "base/view.h"
+#include "index/extraction.h"
 #include "index/storage.h"
 
 /* A record that pins its shard or a buffer. Exports the record's bytes, and releases the pin. */
@@ -199,18 +200,23 @@ static PyObject *handle_new(PyTypeObject *type, PyObject *arguments, PyObject *k
                             "cache",
                             "cache_size",
                             "allow_missing_shards",
+                            "extraction",
                             NULL};
-    PyObject *path = NULL, *shards = NULL, *cache = NULL;
+    PyObject *path = NULL, *shards = NULL, *cache = NULL, *extraction = Py_None;
+    recmap_message_lift *lift = NULL;
     int access = 0, header_only = 0, check_index = 0;
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
     if (!PyArg_ParseTupleAndKeywords(
-            arguments, keywords, "O&|ippppO&pO&O&pO&O&O&p:Handle", names, take_path, &path, &access,
-            &header_only, &check_index, &options.index_in_memory, &options.guard, take_unsigned,
-            &options.shard_limit, &options.allow_absolute_paths, take_uint64,
+            arguments, keywords, "O&|ippppO&pO&O&pO&O&O&pO:Handle", names, take_path, &path,
+            &access, &header_only, &check_index, &options.index_in_memory, &options.guard,
+            take_unsigned, &options.shard_limit, &options.allow_absolute_paths, take_uint64,
             &options.span_keep_size, take_path_or_none, &shards, &options.allow_urls, take_storage,
             &options.storage, take_path_or_none, &cache, take_uint64, &options.cache_size,
-            &options.allow_missing_shards))
+            &options.allow_missing_shards, &extraction) ||
+        !take_message_lift(extraction, &lift))
         return NULL;
+    options.lift = lift ? recmap_message_lift_read : NULL;
+    options.lift_context = lift;
     options.shards = shards ? PyBytes_AsString(shards) : NULL;
     options.cache = cache ? PyBytes_AsString(cache) : NULL;
     options.access = (recmap_access)access;
@@ -218,6 +224,10 @@ static PyObject *handle_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     options.index_check = check_index ? RECMAP_INDEX_CHECK_FULL : RECMAP_INDEX_CHECK_LAZY;
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     struct handle_object *handle = (struct handle_object *)allocate(type, 0);
+    if (handle && lift) {
+        Py_INCREF(extraction);
+        handle->extraction = extraction;
+    }
     if (handle && open_dataset(handle, PyBytes_AsString(path), &options) < 0) {
         handle_release(handle);
         handle = NULL;
@@ -302,6 +312,7 @@ static void handle_dealloc(PyObject *object) {
     while (handle->spare_count) recmap_batch_destroy(handle->spares[--handle->spare_count]);
     recmap_dataset_close(handle->dataset);
     Py_XDECREF(handle->parts);
+    Py_XDECREF(handle->extraction);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(object);
     Py_DECREF(type);

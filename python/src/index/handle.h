@@ -13,6 +13,7 @@ struct handle_object {
     PyObject_HEAD
     recmap_dataset *dataset;
     PyObject *parts;                     /* the handles of a concatenation, or NULL */
+    PyObject *extraction;                /* what reads the ids of messages, or NULL */
     atomic_uint lookups;                 /* a counter, to time one of several */
     atomic_uint waits;                   /* the number of next lookups that release the GIL */
     recmap_batch *spares[HANDLE_SPARES]; /* empty batches, to reuse their memory */

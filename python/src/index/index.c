@@ -7,6 +7,7 @@
 #include "base/errors.h"
 #include "base/module.h"
 #include "base/progress.h"
+#include "index/extraction.h"
 #include "index/storage.h"
 
 int take_lifts(PyObject *object, void *value) {
@@ -182,7 +183,7 @@ PyObject *framing_load(PyObject *module, PyObject *object) {
  *             progress, framing, compression, text_index_folder or None, storage or None, memory
  * limit, whether lifted values may be null, whether shards are read instead of mapped, whether to
  * inherit ids, columns and counts, whether the index will be merged, whether to join copies of
- * sets, types of the columns) */
+ * sets, types of the columns, what reads ids and columns of messages or None) */
 PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords) {
     static char *names[] = {"path",
                             "indexes",
@@ -205,6 +206,7 @@ PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords)
                             "is_part",
                             "joins_sets",
                             "lift_types",
+                            "extraction",
                             NULL};
     (void)module;
     PyObject *path = NULL, *indexes, *shards, *text_index_folder = NULL;
@@ -214,16 +216,19 @@ PyObject *index_build(PyObject *module, PyObject *arguments, PyObject *keywords)
     struct counted_list counted = {NULL, 0};
     recmap_type *types = NULL;
     int skips = 0, compression = 0, is_nullable = 0, joins_sets = 0;
+    recmap_message_lift *extraction = NULL;
     if (!PyArg_ParseTupleAndKeywords(
-            arguments, keywords, "O&OOzO&O&pO&pOsiO&O&O&pppppO&:index_build", names, take_path,
+            arguments, keywords, "O&OOzO&O&pO&pOsiO&O&O&pppppO&O&:index_build", names, take_path,
             &path, &indexes, &shards, &options.id_feature, take_lifts, &lifts, take_counted,
             &counted, &skips, take_unsigned, &options.thread_count, &options.guard,
             &progress.callable, &options.framing, &compression, take_path_or_none,
             &text_index_folder, take_storage, &options.storage, take_uint64, &options.memory_limit,
             &is_nullable, &options.reads_shards, &options.inherits, &options.is_part, &joins_sets,
-            take_types, &types)) {
+            take_types, &types, take_message_lift, &extraction)) {
         return NULL;
     }
+    options.lift = extraction ? recmap_message_lift_read : NULL;
+    options.lift_context = extraction;
     options.on_bad_record = skips ? RECMAP_ON_BAD_RECORD_SKIP : RECMAP_ON_BAD_RECORD_ERROR;
     options.compression = (recmap_compression)compression;
     options.sets = joins_sets ? RECMAP_SETS_ALL : RECMAP_SETS_ERROR;

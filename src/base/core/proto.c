@@ -33,14 +33,19 @@ static void release(void *context, void *memory) {
     free(memory);
 }
 
-static size_t limit_of(size_t size) {
-    bool is_huge = size > (SIZE_MAX - PROTO_FREE_SIZE) / PROTO_GROWTH;
-    return is_huge ? SIZE_MAX : PROTO_FREE_SIZE + size * PROTO_GROWTH;
+static size_t limit_of(size_t size, size_t growth) {
+    bool is_huge = size > (SIZE_MAX - PROTO_FREE_SIZE) / growth;
+    return is_huge ? SIZE_MAX : PROTO_FREE_SIZE + size * growth;
 }
 
 void *proto_unpack(bool *out_of_memory, const ProtobufCMessageDescriptor *type,
                    const uint8_t *bytes, size_t size) {
-    struct limited_memory limited = {.left = limit_of(size)};
+    return proto_unpack_limited(out_of_memory, type, bytes, size, PROTO_GROWTH);
+}
+
+void *proto_unpack_limited(bool *out_of_memory, const ProtobufCMessageDescriptor *type,
+                           const uint8_t *bytes, size_t size, size_t growth) {
+    struct limited_memory limited = {.left = limit_of(size, growth)};
     ProtobufCAllocator allocator = {allocate, release, &limited};
     void *message = protobuf_c_message_unpack(type, &allocator, size, bytes);
     *out_of_memory = limited.is_out;

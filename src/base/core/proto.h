@@ -23,4 +23,8 @@ uint8_t *proto_pack(size_t *size, const ProtobufCMessage *message, size_t room);
 void *proto_unpack(bool *out_of_memory, const ProtobufCMessageDescriptor *type,
                    const uint8_t *bytes, size_t size);
 
+/* The same, but the message may take `growth` times its size instead of PROTO_GROWTH times. */
+void *proto_unpack_limited(bool *out_of_memory, const ProtobufCMessageDescriptor *type,
+                           const uint8_t *bytes, size_t size, size_t growth);
+
 #endif

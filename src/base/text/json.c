@@ -164,9 +164,13 @@ void json_key(struct json_writer *json, const char *key) {
     json_key_sized(json, key, strlen(key));
 }
 
-void json_text(struct json_writer *json, const char *value) {
+void json_text_sized(struct json_writer *json, const void *value, size_t size) {
     separate(json);
-    put_string(json, (const uint8_t *)value, strlen(value), false);
+    put_string(json, value, size, false);
+}
+
+void json_text(struct json_writer *json, const char *value) {
+    json_text_sized(json, value, strlen(value));
 }
 
 void json_path(struct json_writer *json, const char *path) {

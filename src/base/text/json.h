@@ -27,11 +27,12 @@ recmap_status json_end(struct json_writer *json, recmap_error *error);
 
 void json_open(struct json_writer *json, char bracket);  /* '{' or '[' */
 void json_close(struct json_writer *json, char bracket); /* '}' or ']' */
-/* Keys and texts are UTF-8. Control characters are escaped; invalid bytes become U+FFFD. A key with
+/* Keys and texts are UTF-8. Control characters are escaped; invalid bytes become U+FFFD. Those with
  * an explicit size may contain NULs. */
 void json_key(struct json_writer *json, const char *key);
 void json_key_sized(struct json_writer *json, const void *key, size_t size);
 void json_text(struct json_writer *json, const char *value);
+void json_text_sized(struct json_writer *json, const void *value, size_t size);
 /* Invalid bytes become lone surrogates, U+DC80 to U+DCFF, so that the path can be restored. */
 void json_path(struct json_writer *json, const char *path);
 void json_base64(struct json_writer *json, const void *data, size_t size);

@@ -17,6 +17,11 @@ recmap_status dataset_check_can_find(const recmap_dataset *dataset, const recmap
         fail(error, RECMAP_INVALID, "the index has no ids");
         dataset_advise_rebuild(error, dataset, (struct rebuild_option){"--id", "FEATURE"},
                                "build it with ");
+    } else if (strchr(dataset->info.id_name, ':')) {
+        fail(error, RECMAP_INVALID, "the ids of this index are fields of messages: '%.200s'",
+             dataset->info.id_name);
+        fail_advise(error, "find them with --descriptor FILE; in Python, open the data set with "
+                           "id= as it was indexed");
     } else {
         fail(error, RECMAP_INVALID, "the ids of this index were read by a callback");
         fail_advise(error, "open the data set with the same callback (options.lift, only in C), or "

@@ -257,7 +257,8 @@ static recmap_status check_fits(const recmap_index_builder *builder, const struc
     fail_file(error, path);
     fail_advise(error,
                 part->extracted_by_caller
-                    ? "its ids and columns were read by a callback: use the same one, in C"
+                    ? "its ids and columns were read by a callback, or from messages: use the same "
+                      "callback, in C, or the same fields"
                     : "see `recmap info` for its ids, columns and counts, and name the same with "
                       "--id, --lift and --count, in the same order; or build it again");
     return RECMAP_MISMATCH;

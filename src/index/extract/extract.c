@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <recmap/message.h>
+
 #include "base/core/error.h"
 #include "base/text/json.h"
 #include "format/framing/lines.h"
@@ -247,8 +249,8 @@ static recmap_status look_up(struct looked_up *target, const struct extractor *e
     fail_advise(error, "%s",
                 extractor->lift
                     ? "index such records without --count"
-                    : "index such records without --id, --lift and --count, or with a callback in "
-                      "C");
+                    : "index such records without --id, --lift and --count; of other protobuf "
+                      "messages, name the id with --descriptor FILE --id TYPE:PATH");
     return RECMAP_FEATURE;
 }
 
@@ -286,6 +288,8 @@ static recmap_status call_callback(recmap_value *id, recmap_value *columns,
     message[sizeof message - 1] = 0;
     /* The callback belongs to the application: its results are checked like bytes from a file. */
     if (recmap_status_name(status)[0] == '?') status = RECMAP_INVALID;
+    if (status != RECMAP_OK && extractor->lift == recmap_message_lift_read)
+        return fail(error, status, "%s", message);
     if (status != RECMAP_OK)
         return fail(error, status, "the callback that reads ids and columns failed: %s",
                     message[0] ? message : recmap_status_text(status));

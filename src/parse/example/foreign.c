@@ -86,15 +86,20 @@ static bool has_other_fields(const uint8_t *data, size_t size) {
     return false;
 }
 
+bool foreign_is_stream(struct foreign *foreign, const uint8_t *data, size_t size) {
+    if (!is_gzip(data, size)) return false;
+    *foreign = (struct foreign){"a gzip stream",
+                                "decompress each record before it is decoded, or write the records "
+                                "without compressing them one by one"};
+    return true;
+}
+
 bool foreign_find(struct foreign *foreign, const uint8_t *data, size_t size) {
     if (size == 0) return false;
     struct reading reading = read_example(data, size);
     if (reading.has_values) return false;
-    if (is_gzip(data, size))
-        *foreign = (struct foreign){"a gzip stream",
-                                    "decompress each record before it is decoded, or write the "
-                                    "records without compressing them one by one"};
-    else if (is_example_list(data, size))
+    if (foreign_is_stream(foreign, data, size)) return true;
+    if (is_example_list(data, size))
         *foreign = (struct foreign){"an ExampleListWithContext (ELWC)",
                                     "its field 1 has Examples and its field 2 a context: write "
                                     "each of these Examples as a record, or decode the records "
@@ -109,8 +114,8 @@ bool foreign_find(struct foreign *foreign, const uint8_t *data, size_t size) {
                                     "training"};
     else if (reading.is_good && !reading.has_entries && has_other_fields(data, size))
         *foreign = (struct foreign){"a message of another type, which has no features",
-                                    "read the records without features, and decode them by their "
-                                    "own type"};
+                                    "name its fields with recmap.Message (in C: message.h), or "
+                                    "decode the records without features"};
     else return false;
     return true;
 }

@@ -8,6 +8,7 @@
 #include "base/core/error.h"
 #include "parse/plan/batch_part.h"
 #include "parse/plan/convert.h"
+#include "parse/plan/message_plan.h"
 #include "parse/plan/plan_image.h"
 #include "parse/plan/spec.h"
 
@@ -30,7 +31,10 @@ static bool is_same(const struct slot *a, const struct slot *b) {
     return a->count == 0 && b->count == 0 && a->list == b->list && a->element == b->element &&
            a->multiple == b->multiple && a->steps == b->steps &&
            a->raw_big_endian == b->raw_big_endian && a->raw_zlib == b->raw_zlib &&
-           a->limit == b->limit && strcmp(a->name, b->name) == 0;
+           a->limit == b->limit && a->dimension_count == b->dimension_count &&
+           (!a->dimension_count ||
+            !memcmp(a->sizes, b->sizes, a->dimension_count * sizeof *a->sizes)) &&
+           strcmp(a->name, b->name) == 0;
 }
 
 size_t slot_set_add(struct slot_set *set, const struct slot *slot) {
@@ -67,7 +71,9 @@ static recmap_status add_values_slot(struct column_plan *column, recmap_parser *
                         .raw_resized = feature->raw_resize != 0,
                         .is_list = column->is_list,
                         .multiple = 1,
-                        .shape = shape_text(parser, feature)};
+                        .shape = shape_text(parser, feature),
+                        .sizes = feature->shape,
+                        .dimension_count = feature->dimension_count};
     if (!slot.shape) return fail_memory(error);
     bool is_sequence = feature->kind == RECMAP_FEATURE_FIXED_LEN_SEQUENCE;
     if (feature->kind == RECMAP_FEATURE_FIXED_LEN || (is_sequence && column->is_list))
@@ -118,7 +124,7 @@ static recmap_status add_slice(struct column_plan *column, recmap_parser *parser
     return add_added(slice, parser, feature, error);
 }
 
-static size_t add_key_slot(recmap_parser *parser, const char *key) {
+size_t slot_set_add_key(recmap_parser *parser, const char *key) {
     struct slot slot = {.name = key,
                         .name_size = strlen(key),
                         .list = RECMAP_TYPE_INT64,
@@ -136,10 +142,10 @@ static recmap_status add_other_slots(struct column_plan *column, recmap_parser *
     if (!others) return fail_memory(error);
     for (size_t i = 0; i < feature->partition_count; i++) {
         const recmap_partition *partition = &feature->partitions[i];
-        others[i] = partition->key ? add_key_slot(parser, partition->key) : SIZE_MAX;
+        others[i] = partition->key ? slot_set_add_key(parser, partition->key) : SIZE_MAX;
     }
     for (size_t i = 0; i < feature->index_count; i++)
-        others[i] = add_key_slot(parser, feature->index_keys[i]);
+        others[i] = slot_set_add_key(parser, feature->index_keys[i]);
     column->other_slots = others;
     if (count) parser->needs_checks = true;
     return RECMAP_OK;
@@ -207,13 +213,15 @@ static bool has_no_features(const recmap_feature *features, size_t count) {
     return count && !features;
 }
 
-/* Reserves the maximum number of slots: per feature, one for its values (BOXES: four) and one for
- * each key it refers to. */
+/* Reserves the maximum number of slots: per feature, one for its values (BOXES: four), one for each
+ * key it refers to, and for messages one for each dimension. */
 static bool make_room(struct slot_set *set, const recmap_feature *features, size_t count) {
     size_t needed = 0;
     for (size_t i = 0; i < count; i++)
-        needed += 4 + features[i].partition_count + features[i].index_count;
+        needed += 4 + features[i].partition_count + features[i].index_count +
+                  features[i].dimension_count;
     set->slots = calloc(needed + 1, sizeof *set->slots);
+    set->capacity = needed;
     return set->slots != NULL;
 }
 
@@ -253,6 +261,7 @@ recmap_status plan_compile(recmap_parser *parser, const recmap_feature *features
     RETURN_IF_FAILED(spec_check_names(features, context_count, error));
     RETURN_IF_FAILED(spec_check_names(lists, list_count, error));
     RETURN_IF_FAILED(plan_check_images(parser, error));
+    if (parser->message_type) RETURN_IF_FAILED(message_plan_create(parser, error));
     RETURN_IF_FAILED(finish_set(&parser->features, error));
     RETURN_IF_FAILED(finish_set(&parser->lists, error));
     RETURN_IF_FAILED(add_prefixes(&parser->features, error));
@@ -273,6 +282,8 @@ void plan_deinit(recmap_parser *parser) {
     free(parser->columns);
     free(parser->slices);
     plan_images_deinit(parser);
+    message_plan_destroy(parser->message);
+    recmap_message_type_release(parser->message_type);
     recmap_parser_release(parser->whole);
     arena_deinit(&parser->memory);
 }

@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include <recmap/message.h>
 #include <recmap/parser.h>
 
 #include "parse/example/names.h"
@@ -64,7 +65,7 @@ struct boxes_feature {
 /* The slots of one feature map: an Example's or a context's features, or the feature lists. */
 struct slot_set {
     struct slot *slots;
-    size_t count;
+    size_t count, capacity;
     struct example_names *names; /* in slot order; several slots may share a name */
     struct prefixes *prefixes;   /* for the fast path; NULL for feature lists */
 };
@@ -76,9 +77,11 @@ struct recmap_parser {
     recmap_parse_fn custom_parse; /* the user's function that reads records, or NULL */
     void *custom_context;
     struct record_reader *reader; /* of records that are not tf.Examples; NULL */
-    struct slot_set features;     /* of the Example or of the context */
-    struct slot_set lists;        /* of a SequenceExample */
-    struct slice_plan *slices;    /* SLICED features of both, which no record is parsed for */
+    recmap_message_type *message_type; /* of records that are messages, or NULL */
+    struct message_plan *message;      /* where their slots are in the messages */
+    struct slot_set features;          /* of the Example or of the context */
+    struct slot_set lists;             /* of a SequenceExample */
+    struct slice_plan *slices;         /* SLICED features of both, which no record is parsed for */
     size_t slice_count;
     struct slot *outputs; /* values that are computed from others once a record was read */
     size_t output_count;

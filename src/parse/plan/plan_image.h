@@ -31,4 +31,7 @@ recmap_status plan_check_images(const recmap_parser *parser, recmap_error *error
 /* Returns the index of the slot in the set, adding it if needed. The set has room. */
 size_t slot_set_add(struct slot_set *set, const struct slot *slot);
 
+/* The same for the slot of a key: any number of int64 values. */
+size_t slot_set_add_key(recmap_parser *parser, const char *key);
+
 #endif

@@ -27,6 +27,8 @@ struct slot {
     bool is_exact;    /* nothing is written past the end of a row */
     const char *shape; /* of a row (sequences: of a step) for messages, such as "[2, 3]", or "[]"
                           for a scalar */
+    const uint64_t *sizes;  /* the same as numbers */
+    size_t dimension_count; /* of `sizes` */
 };
 
 /* Receives the values of one slot, row after row, while a batch is parsed. */

@@ -1,0 +1,329 @@
+#include "parse/decode/read_message.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/core/plural.h"
+#include "parse/decode/list_decode.h"
+#include "parse/decode/message_reader.h"
+#include "parse/example/foreign.h"
+
+bool message_state_init(struct message_state *state, const struct message_plan *plan) {
+    state->places = calloc(plan->slot_count + 1, sizeof *state->places);
+    state->taken = calloc(plan->slot_count + 1, sizeof *state->taken);
+    state->marks = calloc((size_t)plan->mark_count + 1, sizeof *state->marks);
+    state->later = calloc(plan->slot_count + 1, sizeof *state->later);
+    return state->places && state->taken && state->marks && state->later;
+}
+
+void message_state_deinit(struct message_state *state) {
+    free(state->places);
+    free(state->taken);
+    free(state->marks);
+    free(state->later);
+    *state = (struct message_state){NULL, NULL, NULL, NULL};
+}
+
+/* ---- Scopes. */
+
+static uint64_t used_by(const struct message_reader *reader, uint32_t slot) {
+    return reader->plan->slots[slot].is_fixed ? reader->state.taken[slot]
+                                              : reader->sinks[slot].value_count;
+}
+
+/* Each field that is not repeated has its default, until it is found. */
+static bool begin_scope(struct message_reader *reader, const struct message_node *node) {
+    const uint32_t *singles = node->singles;
+    for (size_t i = 0; i < node->mark_count; i++)
+        reader->state.marks[node->marks[i].mark] = used_by(reader, node->marks[i].slot);
+    for (size_t i = 0; i < node->single_count; i++) {
+        if (!message_append(&reader->state.places[singles[i]], reader, singles[i])) return false;
+        message_store_fill(reader, singles[i]);
+    }
+    return true;
+}
+
+/* Removes what was read from the other members of a oneof. */
+static void clear_others(struct message_reader *reader, const struct message_op *op) {
+    for (size_t i = 0; i < op->clear_count; i++) {
+        uint32_t slot = op->clears[i].slot, mark = op->clears[i].mark;
+        const struct message_slot *how = &reader->plan->slots[slot];
+        if (how->place == PLACE_LATER) {
+            reader->state.later[slot] = (recmap_bytes){NULL, 0};
+            continue;
+        }
+        if (mark == MESSAGE_NONE) {
+            message_store_fill(reader, slot);
+            continue;
+        }
+        if (how->is_fixed) reader->state.taken[slot] = reader->state.marks[mark];
+        else reader->sinks[slot].value_count = reader->state.marks[mark];
+        if (how->place == PLACE_OPTIONAL) reader->state.places[slot] = UINT64_MAX;
+    }
+}
+
+static void count_elements(struct message_reader *reader, const struct message_op *op,
+                           uint64_t count) {
+    uint64_t *counts = buffer_uint64(&reader->sinks[op->counter].values);
+    counts[reader->state.places[op->counter]] += count;
+}
+
+/* ---- Fields. */
+
+static bool read_node(struct message_reader *reader, uint32_t index, struct wire *wire,
+                      uint32_t group);
+
+static bool put_number(struct message_reader *reader, const struct message_op *op, uint64_t bits) {
+    if (op->closed && !enum_def_has(op->closed, (int32_t)(uint32_t)bits)) return true;
+    if (op->clear_count) clear_others(reader, op);
+    for (size_t i = 0; i < op->target_count; i++)
+        if (!message_put(reader, &op->targets[i], bits)) return false;
+    if (op->counter != MESSAGE_NONE) count_elements(reader, op, 1);
+    return true;
+}
+
+/* Counts the elements in the contents of a field: packed numbers, or one. */
+static bool count_contents(uint64_t *count, struct message_reader *reader,
+                           const struct message_op *op, struct wire contents) {
+    *count = 1;
+    if (op->counter_form == FORM_BYTES) return true;
+    if (op->counter_form >= FORM_FIXED64) {
+        *count = wire_left(&contents) / (op->counter_form >= FORM_FIXED32 ? 4 : 8);
+        return true;
+    }
+    if (!op->closed) return wire_count_varints(count, &contents, &reader->trace);
+    for (*count = 0; !wire_done(&contents);) {
+        uint64_t bits;
+        if (!wire_read_varint(&bits, &contents, &reader->trace)) return false;
+        *count += enum_def_has(op->closed, (int32_t)(uint32_t)bits);
+    }
+    return true;
+}
+
+static bool put_contents(struct message_reader *reader, const struct message_op *op,
+                         struct wire contents) {
+    for (size_t i = 0; i < op->target_count; i++) {
+        const struct message_target *target = &op->targets[i];
+        uint64_t count;
+        if (target->form == FORM_BYTES
+                ? !message_put_view(reader, target, contents)
+                : !message_put_run(&count, reader, target, op->closed, contents))
+            return false;
+    }
+    if (op->counter != MESSAGE_NONE) {
+        uint64_t count;
+        if (!count_contents(&count, reader, op, contents)) return false;
+        count_elements(reader, op, count);
+    }
+    if (!op->node) return true;
+    if (op->is_element && !begin_scope(reader, &reader->plan->nodes[op->node])) return false;
+    return read_node(reader, op->node, &contents, 0);
+}
+
+/* A group ends with a tag of its own, which read_node finds; one that nothing is read from is
+ * skipped. */
+static bool read_group(struct message_reader *reader, const struct message_op *op,
+                       struct wire *wire) {
+    if (op->counter != MESSAGE_NONE) count_elements(reader, op, 1);
+    if (!op->node) return wire_skip(wire, op->tag, 0, &reader->trace);
+    if (op->is_element && !begin_scope(reader, &reader->plan->nodes[op->node])) return false;
+    return read_node(reader, op->node, wire, op->tag + WIRE_GROUP_END - WIRE_GROUP);
+}
+
+static bool read_field(struct message_reader *reader, const struct message_op *op,
+                       struct wire *wire) {
+    uint64_t bits;
+    struct wire contents;
+    reader->value_at = wire->at;
+    switch (op->tag & 7) {
+    case WIRE_VARINT:
+        return wire_read_varint(&bits, wire, &reader->trace) && put_number(reader, op, bits);
+    case WIRE_FIXED64:
+        if (wire_left(wire) < 8)
+            return wire_fail(&reader->trace, wire->at, "number runs past the end");
+        bits = load64(wire->at);
+        wire->at += 8;
+        return put_number(reader, op, bits);
+    case WIRE_FIXED32:
+        if (wire_left(wire) < 4)
+            return wire_fail(&reader->trace, wire->at, "number runs past the end");
+        bits = load32(wire->at);
+        wire->at += 4;
+        return put_number(reader, op, bits);
+    case WIRE_BYTES:
+        if (!wire_read_bytes(&contents, wire, &reader->trace)) return false;
+        if (op->clear_count) clear_others(reader, op);
+        return put_contents(reader, op, contents);
+    default:
+        if (op->clear_count) clear_others(reader, op);
+        return read_group(reader, op, wire);
+    }
+}
+
+static const struct message_op *find_op(const struct message_node *node, uint32_t tag) {
+    size_t low = 0, high = node->op_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (node->ops[middle].tag < tag) low = middle + 1;
+        else high = middle;
+    }
+    return low < node->op_count && node->ops[low].tag == tag ? &node->ops[low] : NULL;
+}
+
+/* Skips what nothing is read from. Groups that are entered count for the depth of groups in them as
+ * the outermost ones do, since paths bound how many are entered. */
+static bool skip(struct message_reader *reader, struct wire *wire, uint32_t tag) {
+    return wire_skip(wire, tag, 0, &reader->trace);
+}
+
+/* Recursive, but only along the paths that were requested, which have at most PATH_STEPS_MAX parts:
+ * bytes cannot make it deeper. `group` is the tag that ends a group, else 0. */
+static bool read_node(struct message_reader *reader, uint32_t index, struct wire *wire,
+                      uint32_t group) {
+    const struct message_node *node = &reader->plan->nodes[index];
+    while (!wire_done(wire)) {
+        const struct message_op *op;
+        uint32_t tag;
+        if (*wire->at < 0x80) {
+            tag = *wire->at++;
+            op = node->quick[tag] ? &node->ops[node->quick[tag] - 1] : NULL;
+        } else {
+            if (!wire_read_tag(&tag, wire, &reader->trace)) return false;
+            op = find_op(node, tag);
+        }
+        if (!op && group && tag == group) return true;
+        if (op ? !read_field(reader, op, wire) : !skip(reader, wire, tag)) return false;
+    }
+    if (!group) return true;
+    return wire_fail(&reader->trace, wire->at, "group does not end");
+}
+
+/* ---- The record. */
+
+static void begin_row(struct message_reader *reader) {
+    const struct message_plan *plan = reader->plan;
+    struct message_state *state = &reader->state;
+    memset(state->taken, 0, plan->slot_count * sizeof *state->taken);
+    memset(state->places, 0xff, plan->slot_count * sizeof *state->places);
+    if (plan->has_later) memset(state->later, 0, plan->slot_count * sizeof *state->later);
+}
+
+static bool fail_raw_size(struct message_reader *reader, const struct slot *slot, size_t size) {
+    size_t element_size = recmap_element_size(slot->element);
+    uint64_t wanted = (slot->count ? slot->count : slot->multiple) * element_size;
+    reader->has_fault = true;
+    return fault_set(reader->fault, RECMAP_FEATURE, SIZE_MAX,
+                     "field '%.200s': %zu byte%s where raw %s %s needs %s%" PRIu64 " byte%s",
+                     slot->name, size, plural(size), recmap_element_name(slot->element),
+                     slot->shape, slot->count ? "" : "a multiple of ", wanted, plural(wanted));
+}
+
+/* Decodes the elements that the bytes of a raw slot hold. */
+static bool finish_later(struct message_reader *reader, uint32_t index) {
+    static const uint8_t nothing[1];
+    const struct slot *slot = &reader->slots[index];
+    struct sink *sink = &reader->sinks[index];
+    recmap_bytes bytes = reader->state.later[index];
+    if (!bytes.data && slot->fill) return true;
+    if (!bytes.data) bytes = (recmap_bytes){nothing, 0};
+    uint64_t begin = slot->count ? reader->row * slot->count : sink->value_count;
+    struct list_decoder decoder = list_begin(sink, slot, begin);
+    if (!list_bytes(&decoder, bytes.data, bytes.size) || !list_is_whole(&decoder)) {
+        reader->has_fault = decoder.trouble == LIST_MEMORY || decoder.trouble == LIST_RANGE;
+        if (decoder.trouble == LIST_MEMORY) return fault_memory(reader->fault);
+        if (decoder.trouble == LIST_RANGE)
+            return fault_set(reader->fault, RECMAP_FEATURE, (size_t)(decoder.bad_at - reader->data),
+                             "field '%.200s': raw value %" PRIu64 " is not a %s", slot->name,
+                             decoder.bad_index, recmap_element_name(slot->element));
+        return fail_raw_size(reader, slot, bytes.size);
+    }
+    if (slot->count) reader->state.taken[index] = slot->count;
+    else sink->value_count += decoder.count;
+    return true;
+}
+
+/* A row without values takes the default, if there is one. */
+static bool finish_fixed(struct message_reader *reader, uint32_t index) {
+    const struct slot *slot = &reader->slots[index];
+    uint64_t taken = reader->state.taken[index];
+    size_t size = (size_t)slot->count * recmap_element_size(slot->element);
+    if (taken == slot->count) return true;
+    if (taken || !slot->fill) return message_fail_count(reader, index, taken);
+    memcpy(reader->sinks[index].values.data + reader->row * size, slot->fill, size);
+    return true;
+}
+
+static bool finish_rows(struct message_reader *reader, uint32_t index) {
+    const struct slot *slot = &reader->slots[index];
+    struct sink *sink = &reader->sinks[index];
+    int64_t *rows = buffer_int64(&sink->rows) + reader->row;
+    uint64_t count = sink->value_count - (uint64_t)rows[0];
+    rows[1] = (int64_t)sink->value_count;
+    return count % slot->multiple == 0 || message_fail_count(reader, index, count);
+}
+
+static bool check_lengths(struct message_reader *reader, const struct message_check *check) {
+    const struct sink *sink = &reader->sinks[check->slot];
+    const int64_t *rows = buffer_int64(&sink->rows) + reader->row;
+    const struct slot *slot = &reader->slots[check->slot];
+    for (int64_t i = rows[0]; i < rows[1]; i++) {
+        uint64_t length = buffer_uint64(&sink->values)[i];
+        if (length == check->length) continue;
+        reader->has_fault = true;
+        fault_set(reader->fault, RECMAP_FEATURE, SIZE_MAX,
+                  "field '%.*s': an element has %" PRIu64 " value%s where the shape needs %" PRIu64,
+                  slot->name_size < 200 ? (int)slot->name_size - 1 : 200, slot->name, length,
+                  plural(length), check->length);
+        fault_advise(reader->fault, "if the number varies, use `VarLen`");
+        return false;
+    }
+    return true;
+}
+
+static bool finish_row(struct message_reader *reader) {
+    const struct message_plan *plan = reader->plan;
+    for (uint32_t i = 0; i < plan->slot_count; i++) {
+        if (plan->slots[i].place == PLACE_LATER && !finish_later(reader, i)) return false;
+        if (plan->slots[i].is_fixed ? !finish_fixed(reader, i) : !finish_rows(reader, i))
+            return false;
+    }
+    for (size_t i = 0; i < plan->check_count; i++)
+        if (!check_lengths(reader, &plan->checks[i])) return false;
+    return true;
+}
+
+/* What is wrong with bytes that are not a message. Other streams are named as what they are. */
+static bool tell_trace(const struct message_reader *reader, const recmap_parser *parser,
+                       size_t size) {
+    const char *name = recmap_message_type_name(parser->message_type);
+    const char *what = *name ? name : "protobuf message";
+    struct foreign foreign;
+    if (foreign_is_stream(&foreign, reader->data, size)) {
+        fault_set(reader->fault, RECMAP_CORRUPT, 0, "not a %.200s, but %s", what, foreign.name);
+        fault_advise(reader->fault, "%s", foreign.advice);
+        return false;
+    }
+    fault_set(reader->fault, RECMAP_CORRUPT, (size_t)(reader->trace.fault_at - reader->data),
+              "not a %.200s: %s", what, reader->trace.reason);
+    fault_advise(reader->fault, "the record is damaged or a message of another type: skip or "
+                                "collect bad records");
+    return false;
+}
+
+bool read_message(struct sink *sinks, struct message_state *state, const recmap_parser *parser,
+                  const uint8_t *data, size_t size, size_t row, struct read_fault *fault) {
+    struct message_reader reader = {.plan = parser->message,
+                                    .slots = parser->features.slots,
+                                    .sinks = sinks,
+                                    .state = *state,
+                                    .row = row,
+                                    .data = data,
+                                    .value_at = data,
+                                    .fault = fault};
+    struct wire record = {data, data + size};
+    begin_row(&reader);
+    if (begin_scope(&reader, &parser->message->nodes[0]) && read_node(&reader, 0, &record, 0) &&
+        finish_row(&reader))
+        return true;
+    return reader.has_fault ? false : tell_trace(&reader, parser, size);
+}

@@ -1,0 +1,25 @@
+/* Reads a message of any type into the sinks of a plan. */
+#ifndef RECMAP_PARSE_DECODE_READ_MESSAGE_H
+#define RECMAP_PARSE_DECODE_READ_MESSAGE_H
+
+#include "parse/decode/read_fault.h"
+#include "parse/plan/message_plan.h"
+
+/* What is remembered of each slot while one record is read. */
+struct message_state {
+    uint64_t *places;    /* the index of its current single value */
+    uint64_t *taken;     /* values of this row, if their number is fixed */
+    uint64_t *marks;     /* one for each mark of the plan */
+    recmap_bytes *later; /* the bytes of PLACE_LATER; {NULL} if there are none yet */
+};
+
+/* Allocates the state. Returns false if memory runs out. */
+bool message_state_init(struct message_state *state, const struct message_plan *plan);
+void message_state_deinit(struct message_state *state);
+
+/* Reads one record into row `row` of the sinks, as read_record does. On failure the sinks are not
+ * rolled back. */
+bool read_message(struct sink *sinks, struct message_state *state, const recmap_parser *parser,
+                  const uint8_t *data, size_t size, size_t row, struct read_fault *fault);
+
+#endif
