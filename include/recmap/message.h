@@ -68,9 +68,21 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_message_type_find(recmap_messag
                                                                    const char *path,
                                                                    recmap_error *error);
 
-/* Appends [{"path", "kind", "levels"}, ...]: all fields that are not messages, in the order of
- * their numbers. Submessages of a type that contains itself are listed once. At most 10,000 fields.
- * Errors: INVALID if the type is not known; NO_MEMORY. */
+/* Receives one field. `path` and `field` are valid only during the call. A status other than
+ * RECMAP_OK stops recmap_message_type_visit, which returns it. */
+typedef recmap_status (*recmap_message_visit_fn)(const char *path,
+                                                 const recmap_message_field *field, void *context);
+
+/* Passes all fields that are not messages to `visit`, in the order of their numbers. Submessages of
+ * a type that contains itself are passed once. At most 10,000 fields. Errors: INVALID if the type
+ * is not known; NO_MEMORY; any status of `visit`. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_message_type_visit(recmap_message_visit_fn visit,
+                                                                    void *context,
+                                                                    const recmap_message_type *type,
+                                                                    recmap_error *error);
+
+/* Appends the same as JSON: [{"path", "kind", "levels"}, ...]. Errors: as above; the text is then
+ * unchanged. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_message_type_to_json(
     recmap_text *text, const recmap_message_type *type, recmap_error *error);
 

@@ -14,6 +14,7 @@
 #include "indexing/missing_shards.h"
 #include "indexing/replaced.h"
 #include "output/same_file.h"
+#include "records/message_type.h"
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
 #include "terminal/progress_bar.h"
@@ -32,7 +33,9 @@ struct index_job {
     recmap_lift *lifts;                       /* malloc'ed; borrows names and defaults from argv */
     recmap_counted_feature *counted_features; /* malloc'ed; borrows names from argv */
     recmap_shards *shards;
-    struct inherited appended; /* the index that --append adds to */
+    struct inherited appended;         /* the index that --append adds to */
+    recmap_message_type *message_type; /* of the records, if there is a descriptor set */
+    recmap_message_lift *lift;         /* what reads their ids and columns */
     struct progress_bar progress;
 };
 
@@ -211,6 +214,32 @@ static int inherit_options(struct index_job *job) {
     return status == RECMAP_OK ? 0 : message_print(&error);
 }
 
+/* With a descriptor set, the id and the columns are fields of messages: TYPE:PATH, or PATH. A
+ * column is named after its path. */
+static int use_messages(struct index_job *job) {
+    const char *id = job->options.id_feature;
+    const char *first = id ? id : job->options.lift_count ? job->options.lifts[0].name : NULL;
+    if (!job->args.descriptor) return 0;
+    if (!first) return args_usage_error(&job->args, "--descriptor needs --id or --lift");
+    int exit_status = message_type_open(&job->message_type, &job->args, first);
+    for (size_t i = 0; !exit_status && i < job->options.lift_count; i++)
+        if (job->options.lifts[i].default_value)
+            exit_status = args_usage_error(&job->args,
+                                           "--lift %s: a field of a message has its "
+                                           "own default",
+                                           job->options.lifts[i].name);
+    if (!exit_status)
+        exit_status = message_lift_open(&job->lift, job->message_type, id, job->options.lifts,
+                                        job->options.lift_count);
+    if (exit_status) return exit_status;
+    for (size_t i = 0; job->lifts && i < job->options.lift_count; i++)
+        job->lifts[i].name = message_path(job->lifts[i].name);
+    job->options.id_feature = recmap_message_lift_id_name(job->lift);
+    job->options.lift = recmap_message_lift_read;
+    job->options.lift_context = job->lift;
+    return 0;
+}
+
 static recmap_status build_from(recmap_index_builder *builder, struct index_job *job,
                                 recmap_index_summary *summary, recmap_error *error) {
     if (job->appends) RETURN_IF_FAILED(recmap_index_builder_add_index(builder, job->path, error));
@@ -295,6 +324,9 @@ static recmap_status lift(const struct index_job *job, recmap_dataset *dataset,
 static int run_lift(struct index_job *job) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset *dataset = NULL;
+    if (job->args.descriptor)
+        return args_usage_error(&job->args, "fields of messages cannot be added to an index: name "
+                                            "its shards to build it again");
     if (!job->only_lifts)
         return args_usage_error(&job->args, "only --lift can add to an index: for other options, "
                                             "name its shards");
@@ -357,7 +389,8 @@ static int run_job(struct index_job *job) {
     if (!exit_status) exit_status = choose_path(job);
     if (!exit_status) exit_status = check_path(job);
     if (!exit_status && job->appends) exit_status = inherit_options(job);
-    else if (!exit_status)
+    if (!exit_status) exit_status = use_messages(job);
+    if (!exit_status && !job->appends)
         exit_status = replaced_check(job->path, &job->options, &job->args.dataset_options);
     if (!exit_status) exit_status = check_missing(job);
     if (!exit_status && job->missing_is_null) set_nullable(job);
@@ -370,6 +403,8 @@ static int run(int argc, char **argv) {
     int exit_status = run_job(&job);
     inherited_close(&job.appended);
     recmap_shards_destroy(job.shards);
+    recmap_message_lift_destroy(job.lift);
+    recmap_message_type_release(job.message_type);
     free(job.lifts);
     free(job.counted_features);
     return exit_status;

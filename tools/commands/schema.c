@@ -94,6 +94,32 @@ static recmap_status print_schema(const recmap_schema *schema, enum schema_form 
     return RECMAP_OK;
 }
 
+static recmap_status print_field(const char *path, const recmap_message_field *field,
+                                 void *context) {
+    (void)context;
+    printf("%-9s %6zu  ", field->kind, field->levels);
+    print_safe(stdout, path);
+    putchar('\n');
+    return RECMAP_OK;
+}
+
+/* The fields of messages, as the descriptor set defines them. No record is read. */
+static int run_fields(const struct view *view, enum schema_form form) {
+    recmap_text text = RECMAP_TEXT_INIT;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status;
+    if (form == FORM_JSON) {
+        status = recmap_message_type_to_json(&text, view->message_type, &error);
+        if (status == RECMAP_OK) puts(text.data);
+        recmap_text_deinit(&text);
+    } else {
+        printf("%-9s %6s  field of %s\n", "kind", "levels",
+               recmap_message_type_name(view->message_type));
+        status = recmap_message_type_visit(print_field, NULL, view->message_type, &error);
+    }
+    return status == RECMAP_OK ? 0 : message_print(&error);
+}
+
 static int run_schema(const struct view *view, uint64_t sample, enum schema_form form) {
     recmap_schema *schema = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
@@ -133,7 +159,10 @@ static int run(int argc, char **argv) {
     if (args.operand_count > 1) return args_usage_error(&args, "only one index can be given");
     struct view view;
     int exit_status = view_open(&view, &args);
-    if (!exit_status) exit_status = run_schema(&view, sample, form);
+    if (!exit_status && view.message_type && form > FORM_JSON)
+        exit_status = args_usage_error(&args, "--features is for tf.Examples, not for messages");
+    else if (!exit_status)
+        exit_status = view.message_type ? run_fields(&view, form) : run_schema(&view, sample, form);
     view_close(&view);
     return exit_status;
 }
@@ -144,6 +173,9 @@ static const char help[] =
     "Lists the features of tf.Example and tf.SequenceExample records: kind of values, share of\n"
     "records that have the feature, minimum and maximum number of values per record, and range of\n"
     "the values (for bytes: of their sizes). Feature lists follow in a second table, with the\n"
-    "minimum and maximum number of steps per record and of values per step.\n" HELP_SHARDS;
+    "minimum and maximum number of steps per record and of values per step.\n"
+    "\n"
+    "With --descriptor and --message: lists the fields of that type of messages, the kind of each\n"
+    "and how many of the fields on its path are repeated. No record is read.\n" HELP_SHARDS;
 
 const struct command cmd_schema = {"schema", "list the features of tf.Example records", help, run};

@@ -162,12 +162,19 @@ static bool write_frame(FILE *stream, const recmap_record *record) {
            write_all(stream, frame.footer, sizeof frame.footer);
 }
 
+static recmap_status to_json(struct output *output, const recmap_record *record,
+                             recmap_error *error) {
+    if (output->message_type)
+        return recmap_message_to_json(&output->text, output->message_type, record, error);
+    if (output->dataset)
+        return recmap_dataset_record_to_json(&output->text, output->dataset, record, error);
+    return recmap_record_to_json(&output->text, record, error);
+}
+
 static recmap_status write_json(struct output *output, const recmap_record *record,
                                 bool *is_written, recmap_error *error) {
     output->text.size = 0;
-    RETURN_IF_FAILED(output->dataset ? recmap_dataset_record_to_json(&output->text, output->dataset,
-                                                                     record, error)
-                                     : recmap_record_to_json(&output->text, record, error));
+    RETURN_IF_FAILED(to_json(output, record, error));
     *is_written = write_all(output->stream, output->text.data, output->text.size) &&
                   putc('\n', output->stream) != EOF;
     return RECMAP_OK;
@@ -185,6 +192,10 @@ recmap_status output_write(struct output *output, const recmap_record *record,
     case OUTPUT_TFRECORD: is_written = write_frame(output->stream, record); break;
     case OUTPUT_JSON: status = write_json(output, record, &is_written, error); break;
     case OUTPUT_PREVIEW:
+        if (output->message_type) {
+            status = write_json(output, record, &is_written, error);
+            break;
+        }
         status = preview_print(output->stream, record, output->has_colour, error);
         is_written = !ferror(output->stream);
         break;

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <recmap/dataset.h>
+#include <recmap/message.h>
 #include <recmap/text.h>
 
 /* From OUTPUT_RAW on, the choices of --format. */
@@ -34,6 +35,7 @@ struct output {
     bool has_colour;
     const recmap_dataset *dataset; /* of the records, which tells what OUTPUT_JSON writes; or NULL:
                                       tf.Examples */
+    const recmap_message_type *message_type; /* what OUTPUT_JSON writes instead; or NULL */
     recmap_text text;
 };
 

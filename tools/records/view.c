@@ -7,6 +7,7 @@
 #include <recmap/filter.h>
 
 #include "indexing/shard_operand.h"
+#include "records/message_type.h"
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
 
@@ -24,7 +25,7 @@ static recmap_status open_selection(struct view *view, const struct args *args,
     return RECMAP_OK;
 }
 
-int view_open(struct view *view, const struct args *args) {
+static int open_view(struct view *view, const struct args *args) {
     *view = (struct view){.path = args->operand_count ? args->operands[0] : NULL};
     int exit_status = args_check_opening(args);
     if (exit_status) return exit_status;
@@ -42,12 +43,44 @@ int view_open(struct view *view, const struct args *args) {
     return 0;
 }
 
+/* Opens the view again, with what reads the ids of its records, which only the index knows. */
+static int open_lifting(struct view *view, const struct args *args, const char *id) {
+    struct args lifting = *args;
+    recmap_message_type *type = view->message_type;
+    recmap_message_lift *lift = NULL;
+    int exit_status = message_lift_open(&lift, type, id, NULL, 0);
+    if (exit_status) return exit_status;
+    lifting.dataset_options.lift = recmap_message_lift_read;
+    lifting.dataset_options.lift_context = lift;
+    view->message_type = NULL;
+    view_close(view);
+    exit_status = open_view(view, &lifting);
+    view->message_type = type;
+    view->lift = lift;
+    return exit_status;
+}
+
+int view_open(struct view *view, const struct args *args) {
+    int exit_status = open_view(view, args);
+    if (exit_status || !args->descriptor) return exit_status;
+    const char *id = recmap_dataset_get_info(view->dataset)->id_name;
+    exit_status = message_type_open(&view->message_type, args, id);
+    if (exit_status || !id || !strchr(id, ':')) return exit_status;
+    char *copy = strdup(id); /* the index is closed */
+    if (!copy) return message_error(RECMAP_NO_MEMORY, NULL, NULL, "out of memory");
+    exit_status = open_lifting(view, args, copy);
+    free(copy);
+    return exit_status;
+}
+
 void view_close(struct view *view) {
     free(view->chosen);
     free(view->sorted);
     free(view->found_path);
     recmap_selection_close(view->selection);
     recmap_dataset_close(view->dataset);
+    recmap_message_lift_destroy(view->lift);
+    recmap_message_type_release(view->message_type);
 }
 
 void view_choose(struct view *view, uint64_t *numbers, uint64_t count) {

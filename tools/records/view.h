@@ -4,6 +4,8 @@
 
 #include <recmap/selection.h>
 
+#include <recmap/message.h>
+
 #include "records/iterate.h"
 #include "terminal/args.h"
 
@@ -19,6 +21,8 @@ struct view {
     uint64_t *chosen;            /* numbers that the command chose, or NULL */
     uint64_t *sorted; /* positions, sorted by their numbers; NULL before the first lookup */
     uint64_t found;   /* the result of view_find in a whole index */
+    recmap_message_type *message_type; /* of the records, if there is a descriptor set; else NULL */
+    recmap_message_lift *lift;         /* what reads their ids; or NULL */
 };
 
 /* Opens what the first operand names: an index, a selection, or shards, of which the index is

@@ -88,6 +88,7 @@ recmap_status view_output_open(struct output *output, const struct view *view, c
                                enum output_format format, recmap_error *error) {
     RETURN_IF_FAILED(output_open(output, path, format, error));
     output->dataset = view->dataset;
+    output->message_type = view->message_type;
     if (output->format == OUTPUT_NUMBER || !output->temporary) return RECMAP_OK;
     mode_t denied;
     RETURN_IF_FAILED(view_output_denied(&denied, view, output_group(output), error));

@@ -167,6 +167,8 @@ static int set_shared(struct args *args, int option) {
     case OPTION_PLUGIN: return set_framing(args, optarg);
     case OPTION_SHARDS_FOLDER: options->shards = optarg; return 0;
     case OPTION_INDEX: args->index_path = optarg; return 0;
+    case OPTION_DESCRIPTOR: args->descriptor = optarg; return 0;
+    case OPTION_MESSAGE: args->message = optarg; return 0;
     case OPTION_CACHE: options->cache = optarg; return 0;
     default: return 0;
     }

@@ -39,13 +39,15 @@ struct args {
     recmap_dataset_options dataset_options; /* for opening the index */
     const char *index_path;                 /* of a selection whose index was moved; or NULL */
     const char *framing;                    /* the custom framing that --framing loaded; or NULL */
+    const char *descriptor;                 /* the file with the type of messages; or NULL */
+    const char *message;                    /* the name of this type; or NULL */
 };
 
 void args_init(struct args *args, const struct command *command, int argc, char **argv);
 
 /* Returns the next option, with its argument in `optarg`; ARGS_END if only operands are left;
  * ARGS_STOP if the command must exit with args->exit_status (after --help or an error). Options
- * from OPTION_SHARED are not returned: they set dataset_options, index_path and framing. */
+ * from OPTION_SHARED are not returned: they set dataset_options and the members that follow it. */
 int args_next(struct args *args);
 
 /* Prints the error and a hint to --help. Returns the exit status. */

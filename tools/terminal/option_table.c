@@ -17,10 +17,12 @@ const struct option_row option_table[] = {
      "and x.tfrecord.gz, are an error (default), or are joined"},
     {OPTION_ID, "id", "FEATURE", "index",
      "make records findable by this bytes or int64 feature, which is an error if no record has it, "
-     "or a warning with -o: the index may be a part for 'recmap merge'"},
+     "or a warning with -o: the index may be a part for 'recmap merge'; with --descriptor, the "
+     "field TYPE:PATH of a message, such as Scenario:scenario_id"},
     {OPTION_LIFT, "lift", "FEATURE[=DEFAULT]", "index",
      "copy this feature (one value per record) into a column of the index; a record without it "
-     "gets DEFAULT, or see --missing-values; repeatable"},
+     "gets DEFAULT, or see --missing-values; with --descriptor, the field PATH or TYPE:PATH of a "
+     "message, which has its own default; repeatable"},
     {OPTION_MISSING_VALUES, "missing-values", "error|null", "index",
      "a record without a lifted feature that has no default is an error (default), or has a null"},
     {OPTION_COUNT, "count", "FEATURE[:DTYPE]", "index",
@@ -218,6 +220,11 @@ const struct option_row option_table[] = {
     {OPTION_DECODER, "decoder", "./DECODER.so", "get report view",
      "also decode pictures with this shared object, whose code runs in this process (see "
      "recmap/image_decoder.h); repeatable"},
+    {OPTION_DESCRIPTOR, "descriptor", "FILE", "cat find get index sample schema",
+     "the records are protobuf messages of a type of this descriptor set, as protoc "
+     "--include_imports --descriptor_set_out=FILE writes it"},
+    {OPTION_MESSAGE, "message", "TYPE", "cat find get index sample schema",
+     "their type: its full name, or the last part of it; default: the type of the ids"},
     {OPTION_INDEX, "index", "NAME.rmx", VIEWERS,
      "open a selection (.rmv) with this index, if it was moved"},
     {OPTION_SHARDS_FOLDER, "shards", "FOLDER", READERS " verify",

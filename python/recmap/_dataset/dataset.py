@@ -21,6 +21,7 @@ from .._base.warn import warn_caller
 from .._columns.record_batch import register_sequence
 from .._display.progress import Progress, shown
 from .._display.text import joined, size_text
+from .._example.features import Features
 from .._options.options import (
     ConcatOptions,
     Lift,
@@ -241,7 +242,7 @@ class Dataset(Records, Described, Closing):
         identity = (self._fingerprint().hex(), _shards_digest(self))
         return _reopen, (_recmap.version, self._options, *identity, selection)
 
-    def show(self, limit: int | Numbers = 20) -> None:
+    def show(self, limit: int | Numbers = 20, features: Features | None = None) -> None:
         """Shows records with their features as a table: ``ds.show([3, 17])``.
 
         Prints plain text, and displays HTML in a notebook, with small pictures. Of pictures of any
@@ -250,6 +251,8 @@ class Dataset(Records, Described, Closing):
 
         Args:
             limit: how many records to show, the first ones; or which, as for `gather`.
+            features: show these columns, as `parse` reads them: of records that are other messages,
+                a `Message`. None: all features of a tf.Example.
 
         Raises:
             IndexError: a number is out of range.
@@ -262,18 +265,20 @@ class Dataset(Records, Described, Closing):
         # Here, because most programs never show records.
         from .._display.tables import show_table
 
-        show_table(self._table(limit))
+        show_table(self._table(limit, features))
 
-    def _table(self, limit: int | Numbers) -> Table:
+    def _table(self, limit: int | Numbers, features: Features | None = None) -> Table:
         from .._columns.record_table import record_table
 
+        parse = None if features is None else lambda item: self.parse([item], features)
         if isinstance(limit, (int, np.integer)):
             count = min(max(int(limit), 0), len(self))
             numbers = self._record_numbers(range(count)).tolist()
-            return record_table(repr(self), numbers, self.__getitem__, len(self))
+            return record_table(repr(self), numbers, self.__getitem__, len(self), parse)
         items: Any = range(len(self))[limit] if isinstance(limit, slice) else list(limit)
         numbers = self._record_numbers(items).tolist()
-        return record_table(repr(self), numbers, lambda row: self[items[row]], len(numbers))
+        chosen = None if parse is None else lambda row: parse(items[row])
+        return record_table(repr(self), numbers, lambda row: self[items[row]], len(numbers), chosen)
 
     def _repr_html_(self) -> str:
         from .._display.tables import facts_html

@@ -147,6 +147,8 @@ class Message(ParserSource):
         if not (has_rows or is_open) or isinstance(feature.dtype, Image) or self.type is None:
             return feature
         path = name if feature.key is None else feature.key
+        if path.endswith("#"):  # the number of elements of a repeated field
+            return feature
         levels = self._type.find(path)[2]
         if is_open and not levels:
             raise ValueError(f"feature {name!r}: the path {path!r} has no repeated field")

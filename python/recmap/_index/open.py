@@ -324,6 +324,13 @@ def _open_shards(
     return Dataset._open(opening)
 
 
+def _contents_of(id: Id, lift: Lift, count: Count) -> dict[str, Any]:
+    """What an index contains, as arguments of `IndexOptions`."""
+    name, lifted, extraction = extraction_of(id, lift)
+    counted = counted_of(count)
+    return {"id": name, "lifts": lifts_of(lifted), "counted": counted, "extraction": extraction}
+
+
 def open_with(
     source: Source,
     *,
@@ -343,7 +350,7 @@ def open_with(
 ) -> Dataset:
     """`open`, with the arguments of `index` for a new index: 0.2.0 has them in `open`."""
     arguments = dict(locals())
-    id, lift, extraction = extraction_of(id, lift)
+    contents = _contents_of(id, lift, count)
     old = [name for name in INDEXING if name in building]
     names = names_of(source)
     selection = names[0] if _is_selection(names) else None
@@ -366,18 +373,15 @@ def open_with(
         shards=path_of(shards),
         storage=place.storage,
         framing_path=framing_path,
-        extraction=extraction,
+        extraction=contents["extraction"],
     )
     indexing = IndexOptions(
-        id=id,
-        lifts=lifts_of(lift),
-        counted=counted_of(count),
+        **contents,
         framing=framing_name,
         reading=place.reading,
         storage=place.storage,
         sets=sets,
         is_named_file=place.is_named_file,
-        extraction=extraction,
         **{**building, "memory_limit": size_of(building.get("memory_limit"))},
     )
     if is_index:

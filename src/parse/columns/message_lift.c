@@ -113,7 +113,8 @@ const char *recmap_message_lift_id_name(const recmap_message_lift *lift) {
 struct lifted_row {
     struct sink sinks[VALUES_MAX];
     recmap_bytes elements[VALUES_MAX][2];
-    uint64_t places[VALUES_MAX], taken[VALUES_MAX], marks[1];
+    uint8_t *places[VALUES_MAX];
+    uint64_t taken[VALUES_MAX], marks[1];
     recmap_bytes later[VALUES_MAX];
 };
 

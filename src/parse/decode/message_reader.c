@@ -5,7 +5,10 @@
 #include "base/core/plural.h"
 #include "parse/decode/varints.h"
 
-enum { CHUNK = 512 };
+enum {
+    CHUNK = 512,            /* varints converted at a time */
+    SURELY_SMALL = 1 << 16, /* bytes of varints for which room is made without counting them */
+};
 
 static size_t offset_of(const struct message_reader *reader) {
     return (size_t)(reader->value_at - reader->data);
@@ -54,50 +57,64 @@ bool message_fail_count(struct message_reader *reader, uint32_t slot, uint64_t c
     return false;
 }
 
-bool message_append_many(uint64_t *index, struct message_reader *reader, uint32_t slot,
-                         uint64_t count) {
+bool message_append(uint8_t **place, struct message_reader *reader, uint32_t slot, uint64_t count) {
     const struct slot *wanted = &reader->slots[slot];
     struct sink *sink = &reader->sinks[slot];
+    size_t size = reader->plan->slots[slot].size, end;
+    uint64_t used = sink->value_count;
     if (wanted->count) {
         uint64_t *taken = &reader->state.taken[slot];
         if (count > wanted->count - *taken)
             return message_fail_count(reader, slot, wanted->count + 1);
-        *index = reader->row * wanted->count + *taken;
+        *place = sink->values.data + (reader->row * wanted->count + *taken) * size;
         *taken += count;
         return true;
     }
-    size_t size = reader->plan->slots[slot].size, end;
-    uint64_t used = sink->value_count;
     if (__builtin_add_overflow(used, count, &end) || __builtin_mul_overflow(end, size, &end) ||
         !buffer_reserve(&sink->values, (size_t)used * size, end)) {
         reader->has_fault = true;
         return fault_memory(reader->fault);
     }
-    *index = used;
+    *place = sink->values.data + used * size;
     sink->value_count += count;
     return true;
 }
 
+/* Finds where a value goes: the place of a single value, or a new one. */
+static bool find_place(uint8_t **place, struct message_reader *reader, uint32_t slot) {
+    *place = reader->state.places[slot];
+    switch (reader->plan->slots[slot].place) {
+    case PLACE_SINGLE: return true;
+    case PLACE_OPTIONAL:
+        if (*place) return true;
+        if (!message_append(place, reader, slot, 1)) return false;
+        reader->state.places[slot] = *place;
+        return true;
+    default: return message_append(place, reader, slot, 1);
+    }
+}
+
 bool message_put(struct message_reader *reader, const struct message_target *target,
                  uint64_t bits) {
-    uint64_t index, word;
-    if (!message_value_convert(&word, target, reader->slots[target->slot].element, bits))
+    uint64_t word;
+    uint8_t *place;
+    if (!message_value_convert(&word, target, bits))
         return message_fail_range(reader, target, bits);
-    if (!message_find_place(&index, reader, target->slot)) return false;
-    message_store(reader, target->slot, index, word);
+    if (!find_place(&place, reader, target->slot)) return false;
+    message_store(place, word);
     return true;
 }
 
 bool message_put_view(struct message_reader *reader, const struct message_target *target,
                       struct wire contents) {
     const recmap_bytes view = {contents.at, wire_left(&contents)};
-    uint64_t index;
+    uint8_t *place;
     if (reader->plan->slots[target->slot].place == PLACE_LATER) {
         reader->state.later[target->slot] = view;
         return true;
     }
-    if (!message_find_place(&index, reader, target->slot)) return false;
-    message_store_view(reader, target->slot, index, view);
+    if (!find_place(&place, reader, target->slot)) return false;
+    message_store_view(place, view);
     return true;
 }
 
@@ -118,9 +135,8 @@ static bool is_copied(const struct message_target *target, recmap_element elemen
 
 static bool put_copies(struct message_reader *reader, const struct message_target *target,
                        const uint8_t *data, uint64_t count, size_t size) {
-    uint64_t index;
-    if (!message_append_many(&index, reader, target->slot, count)) return false;
-    uint8_t *out = reader->sinks[target->slot].values.data + index * size;
+    uint8_t *out;
+    if (!message_append(&out, reader, target->slot, count)) return false;
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     if (count) memcpy(out, data, count * size);
 #else
@@ -154,17 +170,25 @@ static bool fail_varints(struct message_reader *reader, const struct wire *packe
     return false;
 }
 
-/* Varints that become elements of eight bytes without a change. Room is reserved for as many as
- * there are. */
+/* Varints that become elements of eight bytes without a change. Room is made for as many as there
+ * may be: one for each byte of a short run, which is faster than counting them first, or as many as
+ * a fixed row still takes. */
 static bool put_words(uint64_t *count, struct message_reader *reader,
                       const struct message_target *target, struct wire packed) {
-    uint64_t index;
-    if (!wire_count_varints(count, &packed, &reader->trace) ||
-        !message_append_many(&index, reader, target->slot, *count))
-        return false;
-    int64_t *out = (int64_t *)(void *)reader->sinks[target->slot].values.data + index;
-    return varints_best()(out, *count, packed.at, wire_left(&packed)) == *count ||
-           fail_varints(reader, &packed);
+    const struct slot *wanted = &reader->slots[target->slot];
+    uint64_t *taken = &reader->state.taken[target->slot], max = wire_left(&packed);
+    uint8_t *out;
+    if (wanted->count) max = wanted->count - *taken;
+    else if (max > SURELY_SMALL && !wire_count_varints(&max, &packed, &reader->trace)) return false;
+    if (!message_append(&out, reader, target->slot, max)) return false;
+    *count = varints_best()((int64_t *)(void *)out, max, packed.at, wire_left(&packed));
+    if (*count == VARINTS_BAD) {
+        if (!wire_count_varints(count, &packed, &reader->trace)) return false;
+        return message_fail_count(reader, target->slot, wanted->count + 1);
+    }
+    if (wanted->count) *taken -= max - *count;
+    else reader->sinks[target->slot].value_count -= max - *count;
+    return true;
 }
 
 /* The size of the first varints, at most CHUNK bytes. */
@@ -190,13 +214,11 @@ static bool put_chunk(uint64_t *kept, struct message_reader *reader,
 /* All values of a chunk at once, if they go to a list and none is left out. */
 static bool put_list_chunk(struct message_reader *reader, const struct message_target *target,
                            const int64_t *values, size_t count) {
-    const recmap_element element = reader->slots[target->slot].element;
     const enum message_form form = (enum message_form)target->form;
-    const size_t size = reader->plan->slots[target->slot].size;
-    uint64_t index;
+    const size_t size = target->size;
+    uint8_t *out;
     bool is_outside = false;
-    if (!message_append_many(&index, reader, target->slot, count)) return false;
-    uint8_t *out = reader->sinks[target->slot].values.data + index * size;
+    if (!message_append(&out, reader, target->slot, count)) return false;
     for (size_t i = 0; i < count; i++, out += size) {
         uint64_t value = message_integer(form, (uint64_t)values[i]);
         uint64_t word = message_value_align(value, (unsigned)size);
@@ -206,7 +228,7 @@ static bool put_list_chunk(struct message_reader *reader, const struct message_t
     if (!is_outside) return true;
     for (size_t i = 0; i < count; i++) {
         uint64_t word, bits = (uint64_t)values[i];
-        if (!message_value_convert(&word, target, element, bits))
+        if (!message_value_convert(&word, target, bits))
             return message_fail_range(reader, target, bits);
     }
     return true;

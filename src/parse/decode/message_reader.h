@@ -21,10 +21,9 @@ struct message_reader {
 
 /* Each function returns false with a fault. */
 
-/* Adds `count` values to the row, and sets the index of the first one in the sink. Their bytes are
+/* Adds `count` values to the row, and sets where the first one is in the sink. Their bytes are
  * undefined. */
-bool message_append_many(uint64_t *index, struct message_reader *reader, uint32_t slot,
-                         uint64_t count);
+bool message_append(uint8_t **place, struct message_reader *reader, uint32_t slot, uint64_t count);
 
 /* Stores one number, of which the bits were read, where the target's slot wants it. */
 bool message_put(struct message_reader *reader, const struct message_target *target, uint64_t bits);
@@ -43,52 +42,19 @@ bool message_fail_range(struct message_reader *reader, const struct message_targ
                         uint64_t bits);
 bool message_fail_count(struct message_reader *reader, uint32_t slot, uint64_t count);
 
-/* Adds one value to the row. */
-static inline bool message_append(uint64_t *index, struct message_reader *reader, uint32_t slot) {
-    const struct message_slot *how = &reader->plan->slots[slot];
-    struct sink *sink = &reader->sinks[slot];
-    uint64_t next = sink->value_count;
-    if (how->is_fixed || (next + 1) * how->size > sink->values.capacity)
-        return message_append_many(index, reader, slot, 1);
-    *index = next;
-    sink->value_count = next + 1;
-    return true;
+/* Writes an element of a number. Eight bytes are written whatever its size is: what follows it is
+ * overwritten later, or belongs to the slack of the buffer. */
+static inline void message_store(uint8_t *place, uint64_t word) {
+    memcpy(place, &word, sizeof word);
 }
 
-/* Writes an element. Eight bytes are written whatever its size is: what follows it is overwritten
- * later, or belongs to the slack of the buffer. */
-static inline void message_store(struct message_reader *reader, uint32_t slot, uint64_t index,
-                                 uint64_t word) {
-    const struct message_slot *how = &reader->plan->slots[slot];
-    memcpy(reader->sinks[slot].values.data + index * how->size, &word, sizeof word);
+static inline void message_store_view(uint8_t *place, recmap_bytes view) {
+    memcpy(place, &view, sizeof view);
 }
 
-static inline void message_store_view(struct message_reader *reader, uint32_t slot, uint64_t index,
-                                      recmap_bytes view) {
-    memcpy(reader->sinks[slot].values.data + index * sizeof view, &view, sizeof view);
-}
-
-/* Gives a slot's current single value its default. */
-static inline void message_store_fill(struct message_reader *reader, uint32_t slot) {
-    const struct message_slot *how = &reader->plan->slots[slot];
-    uint64_t index = reader->state.places[slot];
-    if (how->is_bytes) message_store_view(reader, slot, index, how->fill_view);
-    else message_store(reader, slot, index, how->fill);
-}
-
-/* Finds where a value goes: the place of a single value, or a new one. */
-static inline bool message_find_place(uint64_t *index, struct message_reader *reader,
-                                      uint32_t slot) {
-    *index = reader->state.places[slot];
-    switch (reader->plan->slots[slot].place) {
-    case PLACE_SINGLE: return true;
-    case PLACE_OPTIONAL:
-        if (*index != UINT64_MAX) return true;
-        if (!message_append(index, reader, slot)) return false;
-        reader->state.places[slot] = *index;
-        return true;
-    default: return message_append(index, reader, slot);
-    }
+static inline void message_store_fill(uint8_t *place, const struct message_slot *slot) {
+    if (slot->is_bytes) message_store_view(place, slot->fill_view);
+    else message_store(place, slot->fill);
 }
 
 #endif

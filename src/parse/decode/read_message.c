@@ -6,6 +6,7 @@
 #include "base/core/plural.h"
 #include "parse/decode/list_decode.h"
 #include "parse/decode/message_reader.h"
+#include "parse/decode/one_varint.h"
 #include "parse/example/foreign.h"
 
 bool message_state_init(struct message_state *state, const struct message_plan *plan) {
@@ -31,14 +32,32 @@ static uint64_t used_by(const struct message_reader *reader, uint32_t slot) {
                                               : reader->sinks[slot].value_count;
 }
 
+/* Adds a value to the row of a slot. */
+static inline bool append_one(uint8_t **place, struct message_reader *reader, uint32_t slot) {
+    const struct message_slot *how = &reader->plan->slots[slot];
+    struct sink *sink = &reader->sinks[slot];
+    uint64_t used = sink->value_count;
+    if (how->is_scalar) {
+        *place = sink->values.data + reader->row * how->size;
+        return true;
+    }
+    if (how->is_fixed || (used + 1) * how->size > sink->values.capacity)
+        return message_append(place, reader, slot, 1);
+    *place = sink->values.data + used * how->size;
+    sink->value_count = used + 1;
+    return true;
+}
+
 /* Each field that is not repeated has its default, until it is found. */
 static bool begin_scope(struct message_reader *reader, const struct message_node *node) {
-    const uint32_t *singles = node->singles;
+    const struct message_slot *slots = reader->plan->slots;
     for (size_t i = 0; i < node->mark_count; i++)
         reader->state.marks[node->marks[i].mark] = used_by(reader, node->marks[i].slot);
     for (size_t i = 0; i < node->single_count; i++) {
-        if (!message_append(&reader->state.places[singles[i]], reader, singles[i])) return false;
-        message_store_fill(reader, singles[i]);
+        uint32_t slot = node->singles[i];
+        uint8_t **place = &reader->state.places[slot];
+        if (!append_one(place, reader, slot)) return false;
+        message_store_fill(*place, &slots[slot]);
     }
     return true;
 }
@@ -53,19 +72,18 @@ static void clear_others(struct message_reader *reader, const struct message_op 
             continue;
         }
         if (mark == MESSAGE_NONE) {
-            message_store_fill(reader, slot);
+            message_store_fill(reader->state.places[slot], how);
             continue;
         }
         if (how->is_fixed) reader->state.taken[slot] = reader->state.marks[mark];
         else reader->sinks[slot].value_count = reader->state.marks[mark];
-        if (how->place == PLACE_OPTIONAL) reader->state.places[slot] = UINT64_MAX;
+        if (how->place == PLACE_OPTIONAL) reader->state.places[slot] = NULL;
     }
 }
 
 static void count_elements(struct message_reader *reader, const struct message_op *op,
                            uint64_t count) {
-    uint64_t *counts = buffer_uint64(&reader->sinks[op->counter].values);
-    counts[reader->state.places[op->counter]] += count;
+    *(uint64_t *)(void *)reader->state.places[op->counter] += count;
 }
 
 /* ---- Fields. */
@@ -130,6 +148,59 @@ static bool read_group(struct message_reader *reader, const struct message_op *o
     return read_node(reader, op->node, wire, op->tag + WIRE_GROUP_END - WIRE_GROUP);
 }
 
+/* Reads a varint. If there are bytes enough, without a branch for each. */
+static inline bool read_varint(uint64_t *bits, struct wire *wire, struct wire_trace *trace) {
+    if (wire_left(wire) >= sizeof(uint64_t)) {
+        uint64_t word = load64(wire->at), ends = ~word & TOP_BITS;
+        if (ends) {
+            *bits = fold8(word & (ends ^ (ends - 1)));
+            wire->at += (size_t)__builtin_ctzll(ends) / 8 + 1;
+            return true;
+        }
+    }
+    return wire_read_varint(bits, wire, trace);
+}
+
+static bool fail_end(struct message_reader *reader, const struct wire *wire) {
+    return wire_fail(&reader->trace, wire->at, "number runs past the end");
+}
+
+/* The usual fields: see message_fast. */
+static inline bool read_fast(struct message_reader *reader, const struct message_op *op,
+                             struct wire *wire) {
+    const struct message_target *target = op->targets;
+    uint8_t *place = reader->state.places[target->slot];
+    const uint8_t *start = wire->at;
+    struct wire contents;
+    uint64_t bits, value;
+    switch ((enum message_fast)op->fast) {
+    case FAST_WORD:
+    case FAST_VARINT:
+        if (!read_varint(&bits, wire, &reader->trace)) return false;
+        value = op->fast == FAST_WORD ? bits
+                                      : message_integer((enum message_form)target->form, bits);
+        reader->value_at = start;
+        if (value - (uint64_t)target->low > target->span)
+            return message_fail_range(reader, target, bits);
+        message_store(place, message_value_align(value, target->size));
+        return true;
+    case FAST_FLOAT:
+        if (wire_left(wire) < 4) return fail_end(reader, wire);
+        message_store(place, message_value_align(load32(wire->at), 4));
+        wire->at += 4;
+        return true;
+    case FAST_DOUBLE:
+        if (wire_left(wire) < 8) return fail_end(reader, wire);
+        message_store(place, load64(wire->at));
+        wire->at += 8;
+        return true;
+    default:
+        if (!wire_read_bytes(&contents, wire, &reader->trace)) return false;
+        message_store_view(place, (recmap_bytes){contents.at, wire_left(&contents)});
+        return true;
+    }
+}
+
 static bool read_field(struct message_reader *reader, const struct message_op *op,
                        struct wire *wire) {
     uint64_t bits;
@@ -139,14 +210,12 @@ static bool read_field(struct message_reader *reader, const struct message_op *o
     case WIRE_VARINT:
         return wire_read_varint(&bits, wire, &reader->trace) && put_number(reader, op, bits);
     case WIRE_FIXED64:
-        if (wire_left(wire) < 8)
-            return wire_fail(&reader->trace, wire->at, "number runs past the end");
+        if (wire_left(wire) < 8) return fail_end(reader, wire);
         bits = load64(wire->at);
         wire->at += 8;
         return put_number(reader, op, bits);
     case WIRE_FIXED32:
-        if (wire_left(wire) < 4)
-            return wire_fail(&reader->trace, wire->at, "number runs past the end");
+        if (wire_left(wire) < 4) return fail_end(reader, wire);
         bits = load32(wire->at);
         wire->at += 4;
         return put_number(reader, op, bits);
@@ -170,12 +239,6 @@ static const struct message_op *find_op(const struct message_node *node, uint32_
     return low < node->op_count && node->ops[low].tag == tag ? &node->ops[low] : NULL;
 }
 
-/* Skips what nothing is read from. Groups that are entered count for the depth of groups in them as
- * the outermost ones do, since paths bound how many are entered. */
-static bool skip(struct message_reader *reader, struct wire *wire, uint32_t tag) {
-    return wire_skip(wire, tag, 0, &reader->trace);
-}
-
 /* Recursive, but only along the paths that were requested, which have at most PATH_STEPS_MAX parts:
  * bytes cannot make it deeper. `group` is the tag that ends a group, else 0. */
 static bool read_node(struct message_reader *reader, uint32_t index, struct wire *wire,
@@ -191,8 +254,13 @@ static bool read_node(struct message_reader *reader, uint32_t index, struct wire
             if (!wire_read_tag(&tag, wire, &reader->trace)) return false;
             op = find_op(node, tag);
         }
-        if (!op && group && tag == group) return true;
-        if (op ? !read_field(reader, op, wire) : !skip(reader, wire, tag)) return false;
+        if (op) {
+            if (op->fast ? !read_fast(reader, op, wire) : !read_field(reader, op, wire))
+                return false;
+            continue;
+        }
+        if (group && tag == group) return true;
+        if (!wire_skip(wire, tag, 0, &reader->trace)) return false;
     }
     if (!group) return true;
     return wire_fail(&reader->trace, wire->at, "group does not end");
@@ -203,8 +271,10 @@ static bool read_node(struct message_reader *reader, uint32_t index, struct wire
 static void begin_row(struct message_reader *reader) {
     const struct message_plan *plan = reader->plan;
     struct message_state *state = &reader->state;
-    memset(state->taken, 0, plan->slot_count * sizeof *state->taken);
-    memset(state->places, 0xff, plan->slot_count * sizeof *state->places);
+    for (size_t i = 0; i < plan->other_count; i++) {
+        state->taken[plan->others[i]] = 0;
+        state->places[plan->others[i]] = NULL;
+    }
     if (plan->has_later) memset(state->later, 0, plan->slot_count * sizeof *state->later);
 }
 
@@ -282,9 +352,10 @@ static bool check_lengths(struct message_reader *reader, const struct message_ch
 
 static bool finish_row(struct message_reader *reader) {
     const struct message_plan *plan = reader->plan;
-    for (uint32_t i = 0; i < plan->slot_count; i++) {
-        if (plan->slots[i].place == PLACE_LATER && !finish_later(reader, i)) return false;
-        if (plan->slots[i].is_fixed ? !finish_fixed(reader, i) : !finish_rows(reader, i))
+    for (size_t i = 0; i < plan->other_count; i++) {
+        uint32_t slot = plan->others[i];
+        if (plan->slots[slot].place == PLACE_LATER && !finish_later(reader, slot)) return false;
+        if (plan->slots[slot].is_fixed ? !finish_fixed(reader, slot) : !finish_rows(reader, slot))
             return false;
     }
     for (size_t i = 0; i < plan->check_count; i++)

@@ -7,7 +7,7 @@
 
 /* What is remembered of each slot while one record is read. */
 struct message_state {
-    uint64_t *places;    /* the index of its current single value */
+    uint8_t **places;    /* its current single value in the sink, or NULL */
     uint64_t *taken;     /* values of this row, if their number is fixed */
     uint64_t *marks;     /* one for each mark of the plan */
     recmap_bytes *later; /* the bytes of PLACE_LATER; {NULL} if there are none yet */

@@ -122,7 +122,8 @@ recmap_status recmap_message_type_find(recmap_message_field *field, const recmap
 
 /* The messages that are being listed, the outermost first, with the field of each that is next. */
 struct listing {
-    struct json_writer json;
+    recmap_message_visit_fn visit;
+    void *context;
     const struct message_def *open[PATH_STEPS_MAX];
     size_t next[PATH_STEPS_MAX];
     size_t depth;
@@ -135,31 +136,23 @@ static bool is_open(const struct listing *listing, const struct message_def *mes
     return false;
 }
 
-/* Appends the names of the open fields with dots between them. */
+/* Passes on the field that the open ones lead to, whose names have dots between them. */
 static recmap_status list_field(struct listing *listing, const struct field_def *last,
                                 recmap_error *error) {
     recmap_text path = RECMAP_TEXT_INIT;
-    uint64_t levels = 0;
+    recmap_message_field found = {field_type_name(last), field_element(last), 0};
     bool is_good = true;
     for (size_t i = 0; i < listing->depth; i++) {
         const struct field_def *field = &listing->open[i]->fields[listing->next[i] - 1];
-        levels += field->is_repeated;
+        found.levels += field->is_repeated;
         is_good = is_good && (i == 0 || text_append(&path, ".", 1)) &&
                   text_append(&path, field->name, strlen(field->name));
     }
-    if (is_good) {
-        json_open(&listing->json, '{');
-        json_key(&listing->json, "path");
-        json_text(&listing->json, path.data);
-        json_key(&listing->json, "kind");
-        json_text(&listing->json, field_type_name(last));
-        json_key(&listing->json, "levels");
-        json_uint64(&listing->json, levels);
-        json_close(&listing->json, '}');
-        listing->listed++;
-    }
+    listing->listed++;
+    recmap_status status = is_good ? listing->visit(path.data, &found, listing->context)
+                                   : fail_memory(error);
     recmap_text_deinit(&path);
-    return is_good ? RECMAP_OK : fail_memory(error);
+    return status;
 }
 
 static recmap_status list_fields(struct listing *listing, recmap_error *error) {
@@ -182,14 +175,34 @@ static recmap_status list_fields(struct listing *listing, recmap_error *error) {
     return RECMAP_OK;
 }
 
+recmap_status recmap_message_type_visit(recmap_message_visit_fn visit, void *context,
+                                        const recmap_message_type *type, recmap_error *error) {
+    if (!type->root) return fail_not_known(error);
+    struct listing listing = {
+        .visit = visit, .context = context, .open = {type->root}, .next = {0}, .depth = 1};
+    return list_fields(&listing, error);
+}
+
+static recmap_status put_field(const char *path, const recmap_message_field *field, void *context) {
+    struct json_writer *json = context;
+    json_open(json, '{');
+    json_key(json, "path");
+    json_text(json, path);
+    json_key(json, "kind");
+    json_text(json, field->kind);
+    json_key(json, "levels");
+    json_uint64(json, field->levels);
+    json_close(json, '}');
+    return RECMAP_OK;
+}
+
 recmap_status recmap_message_type_to_json(recmap_text *text, const recmap_message_type *type,
                                           recmap_error *error) {
     if (!type->root) return fail_not_known(error);
-    struct listing listing = {
-        .json = json_begin(text), .open = {type->root}, .next = {0}, .depth = 1};
-    json_open(&listing.json, '[');
-    recmap_status status = list_fields(&listing, error);
-    json_close(&listing.json, ']');
-    listing.json.failed |= status != RECMAP_OK;
-    return json_end(&listing.json, error);
+    struct json_writer json = json_begin(text);
+    json_open(&json, '[');
+    recmap_status status = recmap_message_type_visit(put_field, &json, type, error);
+    json_close(&json, ']');
+    json.failed |= status != RECMAP_OK;
+    return json_end(&json, error);
 }

@@ -187,13 +187,19 @@ static recmap_status find_types(struct field_def *target, const recmap_message_t
     return RECMAP_INVALID;
 }
 
+/* Returns true for what protoc accepts as a name. Anything else could not be part of a path. */
+static bool is_name(const char *name) {
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
+    return name && *name && strspn(name, letters) == strlen(name) && (*name < '0' || *name > '9');
+}
+
 static recmap_status fill_field(struct field_def *target, const recmap_message_type *type,
                                 const struct message_def *owner, const pb_field *source,
                                 recmap_error *error) {
     const Recmap__Descriptor__FieldOptions *options = source->options;
     struct def_features features =
         with_features(owner->features, options ? options->features : NULL);
-    if (!source->name || source->number < 1 || source->number > NUMBER_MAX ||
+    if (!is_name(source->name) || source->number < 1 || source->number > NUMBER_MAX ||
         source->type < FIELD_DOUBLE || source->type > FIELD_SINT64 ||
         (source->has_oneof_index &&
          (source->oneof_index < 0 || (size_t)source->oneof_index >= owner->oneof_count)))
@@ -222,6 +228,36 @@ static int compare_fields(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+static int compare_field_names(const void *a, const void *b) {
+    return strcmp((*(const struct field_def *const *)a)->name,
+                  (*(const struct field_def *const *)b)->name);
+}
+
+static recmap_status fail_alike(const struct message_def *message, const struct field_def *a,
+                                const struct field_def *b, const char *what, recmap_error *error) {
+    return fail(error, RECMAP_INVALID,
+                "the fields '%.200s' and '%.200s' of '%.200s' have the same %s", a->name, b->name,
+                message->name, what);
+}
+
+/* No two fields have the same number, or the same name. The fields are sorted by number. */
+static recmap_status check_fields(const struct message_def *message, recmap_error *error) {
+    const struct field_def **by_name = calloc(message->count + 1, sizeof *by_name), *twice = NULL;
+    if (!by_name) return fail_memory(error);
+    for (size_t i = 0; i < message->count; i++) by_name[i] = &message->fields[i];
+    qsort(by_name, message->count, sizeof *by_name, compare_field_names);
+    for (size_t i = 1; i < message->count; i++)
+        if (!compare_field_names(&by_name[i - 1], &by_name[i])) twice = by_name[i];
+    free(by_name);
+    if (twice) return fail_alike(message, twice, twice, "name", error);
+    for (size_t i = 1; i < message->count; i++) {
+        const struct field_def *field = &message->fields[i];
+        if (field->number == field[-1].number)
+            return fail_alike(message, field - 1, field, "number", error);
+    }
+    return RECMAP_OK;
+}
+
 static recmap_status fill_message(struct message_def *target, const recmap_message_type *type,
                                   recmap_error *error) {
     const pb_message *source = target->source;
@@ -233,13 +269,7 @@ static recmap_status fill_message(struct message_def *target, const recmap_messa
         RETURN_IF_FAILED(fill_field(added, type, target, source->field[i], error));
     }
     qsort(target->fields, target->count, sizeof *target->fields, compare_fields);
-    for (size_t i = 1; i < target->count; i++)
-        if (target->fields[i].number == target->fields[i - 1].number)
-            return fail(error, RECMAP_INVALID,
-                        "the fields '%.200s' and '%.200s' of '%.200s' have "
-                        "the same number",
-                        target->fields[i - 1].name, target->fields[i].name, target->name);
-    return RECMAP_OK;
+    return check_fields(target, error);
 }
 
 recmap_status type_table_init(recmap_message_type *type, recmap_error *error) {

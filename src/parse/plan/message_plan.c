@@ -228,9 +228,37 @@ static recmap_status add_slot(recmap_parser *parser, size_t index, recmap_error 
     return add_checks(parser, slot, &path, error);
 }
 
-static void fill_quick(struct message_node *node) {
-    for (size_t i = 0; i < node->op_count; i++)
+static enum message_fast fast_of(const struct message_plan *plan, const struct message_op *op) {
+    if (op->target_count != 1 || op->node || op->counter != MESSAGE_NONE || op->closed ||
+        op->clear_count || plan->slots[op->targets[0].slot].place != PLACE_SINGLE)
+        return FAST_NONE;
+    const struct message_target *target = &op->targets[0];
+    unsigned wire_type = op->tag & 7;
+    if (wire_type == WIRE_BYTES) return target->form == FORM_BYTES ? FAST_VIEW : FAST_NONE;
+    if (target->form == FORM_FLOAT)
+        return target->element == RECMAP_ELEMENT_FLOAT32 ? FAST_FLOAT : FAST_NONE;
+    if (target->form == FORM_DOUBLE)
+        return target->element == RECMAP_ELEMENT_FLOAT64 ? FAST_DOUBLE : FAST_NONE;
+    if (wire_type != WIRE_VARINT) return FAST_NONE;
+    return target->form == FORM_INT64 || target->form == FORM_UINT64 ? FAST_WORD : FAST_VARINT;
+}
+
+static void finish_node(struct message_plan *plan, struct message_node *node) {
+    for (size_t i = 0; i < node->op_count; i++) {
         if (node->ops[i].tag < QUICK_TAGS) node->quick[node->ops[i].tag] = (uint16_t)(i + 1);
+        node->ops[i].fast = (uint8_t)fast_of(plan, &node->ops[i]);
+    }
+}
+
+static recmap_status finish_plan(struct message_plan *plan, recmap_error *error) {
+    plan->others = calloc(plan->slot_count + 1, sizeof *plan->others);
+    if (!plan->others) return fail_memory(error);
+    for (size_t i = 0; i < plan->slot_count; i++) {
+        plan->has_later |= plan->slots[i].place == PLACE_LATER;
+        if (!plan->slots[i].is_scalar) plan->others[plan->other_count++] = (uint32_t)i;
+    }
+    for (size_t i = 0; i < plan->node_count; i++) finish_node(plan, &plan->nodes[i]);
+    return RECMAP_OK;
 }
 
 /* Slots of lengths are added to the set while it is read. */
@@ -245,10 +273,7 @@ recmap_status message_plan_create(recmap_parser *parser, recmap_error *error) {
     for (size_t i = 0; i < parser->features.count; i++)
         RETURN_IF_FAILED(add_slot(parser, i, error));
     plan->slot_count = parser->features.count;
-    for (size_t i = 0; i < plan->slot_count; i++)
-        plan->has_later |= plan->slots[i].place == PLACE_LATER;
-    for (size_t i = 0; i < plan->node_count; i++) fill_quick(&plan->nodes[i]);
-    return RECMAP_OK;
+    return finish_plan(plan, error);
 }
 
 static void deinit_node(struct message_node *node) {
@@ -267,5 +292,6 @@ void message_plan_destroy(struct message_plan *plan) {
     free(plan->nodes);
     free(plan->slots);
     free(plan->checks);
+    free(plan->others);
     free(plan);
 }

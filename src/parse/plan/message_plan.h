@@ -28,13 +28,25 @@ struct message_slot {
     enum message_place place;
     uint8_t size; /* of an element */
     bool is_bytes;
-    bool is_fixed; /* its rows have a fixed number of values */
+    bool is_fixed;  /* its rows have a fixed number of values */
+    bool is_scalar; /* one value, which is single in the root */
+};
+
+/* How the usual values of a field are stored at once: one target, with one value in each scope, and
+ * nothing else to do. */
+enum message_fast {
+    FAST_NONE,
+    FAST_WORD,   /* varints whose bits are the integer */
+    FAST_VARINT, /* other varints */
+    FAST_FLOAT,  /* the same bytes in the record and in the column */
+    FAST_DOUBLE,
+    FAST_VIEW,
 };
 
 /* One slot that takes the values of a field. */
 struct message_target {
     uint32_t slot;
-    uint8_t form;
+    uint8_t form, element, size; /* size: of the element */
     int64_t low;   /* of integers: the lowest value of the element that the form may have, */
     uint64_t span; /* and the highest value minus it */
 };
@@ -50,6 +62,7 @@ struct message_clear {
 
 struct message_op {
     uint32_t tag;
+    uint8_t fast;         /* a message_fast */
     uint32_t node;        /* of a submessage, or 0 */
     bool is_element;      /* the submessage is one of a repeated field: a scope begins */
     uint32_t counter;     /* the slot that counts the elements of the field, or MESSAGE_NONE */
@@ -90,6 +103,8 @@ struct message_plan {
     size_t slot_count;
     struct message_node *nodes; /* the first is the root */
     size_t node_count, node_capacity;
+    uint32_t *others; /* slots that are not scalars */
+    size_t other_count;
     struct message_check *checks;
     size_t check_count, check_capacity;
     uint32_t mark_count;

@@ -13,10 +13,12 @@ static bool is_unsigned_64(enum message_form form) {
     return form == FORM_UINT64 || form == FORM_FIXED64;
 }
 
-/* The range of what the element and the form can both hold. UINT64 holds twice as many of the
- * unsigned numbers as of those that a tf.Example has. */
-static void set_range(struct message_target *target, recmap_element element) {
+/* Sets the element, and the range of what the element and the form can both hold. UINT64 holds
+ * twice as many of the unsigned numbers as of those that a tf.Example has. */
+static void set_element(struct message_target *target, recmap_element element) {
     const struct convert_range range = convert_range_of(element);
+    target->element = (uint8_t)element;
+    target->size = (uint8_t)recmap_element_size(element);
     target->low = range.low;
     target->span = range.span;
     if (!is_unsigned_64((enum message_form)target->form)) return;
@@ -27,7 +29,7 @@ static void set_range(struct message_target *target, recmap_element element) {
 
 struct message_target message_target_of(const struct slot *slot, const struct field_def *field) {
     struct message_target target = {.form = (uint8_t)message_form_of(field)};
-    set_range(&target, slot->element);
+    set_element(&target, slot->element);
     return target;
 }
 
@@ -60,7 +62,7 @@ bool message_target_guess(struct message_target *target, const struct slot *slot
     else if (slot->list == RECMAP_TYPE_FLOAT) is_taken = guess_float(&form, slot, wire_type);
     else is_taken = wire_type == WIRE_BYTES;
     *target = (struct message_target){.form = (uint8_t)form};
-    set_range(target, slot->element);
+    set_element(target, slot->element);
     return is_taken;
 }
 
@@ -164,8 +166,7 @@ static recmap_status fill_from_field(struct message_slot *target, const struct s
         return RECMAP_OK;
     }
     struct message_target how = message_target_of(slot, field);
-    if (message_value_convert(&target->fill, &how, slot->element, field->default_bits))
-        return RECMAP_OK;
+    if (message_value_convert(&target->fill, &how, field->default_bits)) return RECMAP_OK;
     return fail(error, RECMAP_INVALID, "%s cannot hold the default of the field '%.200s'",
                 recmap_element_name(slot->element), slot->name);
 }
@@ -180,6 +181,7 @@ recmap_status message_slot_init(struct message_slot *target, const struct slot *
                                     .size = (uint8_t)recmap_element_size(slot->element),
                                     .is_bytes = slot->element == RECMAP_ELEMENT_BYTES,
                                     .is_fixed = slot->count > 0};
+    target->is_scalar = slot->count == 1 && target->place == PLACE_SINGLE && !path->levels;
     if (is_length) return check_length(slot, path, error);
     if (field) {
         RETURN_IF_FAILED(check_type(slot, field, error));

@@ -28,15 +28,15 @@ static inline void message_value_load(uint64_t *word, const void *element, unsig
 bool message_value_float(uint64_t *word, enum message_form form, recmap_element element,
                          uint64_t bits);
 
-/* Converts the bits of an encoded value, of any form but FORM_BYTES. Returns false if the element
- * cannot hold it. */
+/* Converts the bits of an encoded value, of any form but FORM_BYTES. Returns false if the target's
+ * element cannot hold it. */
 static inline bool message_value_convert(uint64_t *word, const struct message_target *target,
-                                         recmap_element element, uint64_t bits) {
+                                         uint64_t bits) {
     enum message_form form = (enum message_form)target->form;
     if (form == FORM_FLOAT || form == FORM_DOUBLE)
-        return message_value_float(word, form, element, bits);
+        return message_value_float(word, form, (recmap_element)target->element, bits);
     uint64_t value = message_integer(form, bits);
-    *word = message_value_align(value, (unsigned)recmap_element_size(element));
+    *word = message_value_align(value, target->size);
     return value - (uint64_t)target->low <= target->span;
 }
 

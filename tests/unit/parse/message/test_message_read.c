@@ -166,19 +166,22 @@ static void test_deep_messages(void **state) {
 }
 
 /* A path of 101 parts is refused, and one of 100 parts is not. */
+static void make_path(char *path, size_t depth) {
+    static const char step[] = "child.";
+    for (size_t i = 0; i < depth; i++) memcpy(path + i * (sizeof step - 1), step, sizeof step - 1);
+    memcpy(path + depth * (sizeof step - 1), "a", 2);
+}
+
 static void test_long_paths(void **state) {
     (void)state;
-    char path[8 * 101] = "";
+    char path[8 * 101];
     const struct wire_bytes nothing = {NULL, 0, 0};
     recmap_feature feature = fixed(path, RECMAP_ELEMENT_INT32);
-    for (int i = 0; i < 99; i++) strcat(path, "child.");
-    strcat(path, "a");
+    make_path(path, 99);
     recmap_columns *columns = parse(&feature, 1, &nothing, NULL);
     assert_non_null(columns);
     recmap_columns_destroy(columns);
-    path[0] = 0;
-    for (int i = 0; i < 100; i++) strcat(path, "child.");
-    strcat(path, "a");
+    make_path(path, 100);
     assert_null(parse(&feature, 1, &nothing, NULL));
 }
 

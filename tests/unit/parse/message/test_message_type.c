@@ -143,8 +143,9 @@ static void test_unknown_name(void **state) {
 
 static void test_impossible_fields(void **state) {
     (void)state;
-    static const char *const bad[] = {"f 0 5 1",     "f 536870912 5 1", "f 1 0 1",      "f 1 19 1",
-                                      "f 1 5 1 - 1", "f 1 5 1 - - x",   "f 1 8 1 - - 1"};
+    static const char *const bad[] = {"f 0 5 1",       "f 536870912 5 1", "f 1 0 1",
+                                      "f 1 19 1",      "f 1 5 1 - 1",     "f 1 5 1 - - x",
+                                      "f 1 8 1 - - 1", "f.g 1 5 1",       "7 1 5 1"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const char *const fields[] = {bad[i], NULL};
         struct wire_bytes set = {NULL, 0, 0}, file = {NULL, 0, 0}, type = type_of("A", fields);
