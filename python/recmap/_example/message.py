@@ -100,6 +100,10 @@ class Message(ParserSource):
     def __repr__(self) -> str:
         return f"Message({self.type!r}, {self._fields!r})"
 
+    # A mapping would equal another type's mapping of the same features.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
     def __reduce__(self) -> Any:
         return Message, (self._descriptor_set, self.type, self._given)
 

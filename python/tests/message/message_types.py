@@ -8,9 +8,11 @@ import struct
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 Field = descriptor_pb2.FieldDescriptorProto
+Features = descriptor_pb2.FeatureSet
 NUMBERS = [
-    "double float int64 uint64 int32 fixed64 fixed32 bool uint32 sfixed32 sfixed64 sint32 sint64"
-][0].split()
+    *("double", "float", "int32", "int64", "uint32", "uint64", "sint32", "sint64"),
+    *("fixed32", "fixed64", "sfixed32", "sfixed64", "bool"),
+]
 SCALARS = [*NUMBERS, "string", "bytes", "enum"]
 DTYPES = {
     **dict.fromkeys(("int32", "sfixed32", "sint32", "enum"), "int32"),
@@ -27,14 +29,24 @@ def type_number(name):
     return getattr(Field, f"TYPE_{name.upper()}")
 
 
+def varint(value):
+    made = bytearray()
+    while value > 127:
+        made.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*made, value])
+
+
 class Types:
     """A file of random message types: `Root` is the one of the records."""
 
     def __init__(self, seed, depth=3):
         self.random = random.Random(seed)
-        self.syntax = self.random.choice(["proto2", "proto3"])
+        self.syntax = self.random.choice(["proto2", "proto3", "editions"])
         self.file = descriptor_pb2.FileDescriptorProto(name=f"t{seed}.proto", package="test.random")
         self.file.syntax = self.syntax
+        if self.syntax == "editions":
+            self.file.edition = descriptor_pb2.EDITION_2023
         self.count = 0
         self._add_enum()
         self._add_message(self.file.message_type.add(), "Root", depth)
@@ -48,6 +60,8 @@ class Types:
         added = self.file.enum_type.add(name="Colour")
         for name, number in (("RED", 0), ("GREEN", 1), ("FAR", 1000), ("MINUS", -2)):
             added.value.add(name=name, number=number)
+        if self.syntax == "editions" and self.random.random() < 0.5:
+            added.options.features.enum_type = Features.CLOSED
 
     def _add_message(self, message, name, depth):
         message.name = name
@@ -70,14 +84,28 @@ class Types:
         is_repeated = self.random.random() < 0.45
         field.label = Field.LABEL_REPEATED if is_repeated else Field.LABEL_OPTIONAL
         self._set_type(message, field, kind, depth)
-        if is_repeated and kind in (*NUMBERS, "enum"):
+        if is_repeated and kind in (*NUMBERS, "enum") and self.syntax != "editions":
             field.options.packed = self.random.random() < 0.5
-        if self.syntax == "proto2" and not is_repeated and kind not in ("message", "group"):
+        if self.syntax != "proto3" and not is_repeated and kind != "message":
             self._set_default(field, kind)
+        if self.syntax == "editions":
+            self._set_features(field, kind)
         if self.syntax == "proto3" and not is_repeated and self.random.random() < 0.3:
             field.proto3_optional = True
             field.oneof_index = len(message.oneof_decl)
             message.oneof_decl.add(name=f"_{name}")
+
+    def _set_features(self, field, kind):
+        is_repeated = field.label == Field.LABEL_REPEATED
+        given = field.options.features
+        if self.random.random() < 0.5:
+            return
+        if kind == "message":
+            given.message_encoding = Features.DELIMITED
+        elif is_repeated and kind in (*NUMBERS, "enum"):
+            given.repeated_field_encoding = Features.EXPANDED
+        elif not is_repeated and kind != "enum" and not field.default_value:
+            given.field_presence = Features.IMPLICIT
 
     def _set_type(self, message, field, kind, depth):
         if kind == "enum":
@@ -86,6 +114,9 @@ class Types:
             self.count += 1
             nested = self.file.message_type.add()
             field.type_name = f".test.random.M{self.count}"
+            if self.syntax == "proto2" and self.random.random() < 0.2:
+                field.type = Field.TYPE_GROUP
+                field.name = f"m{self.count}"
             self._add_message(nested, f"M{self.count}", depth - 1)
 
     def _set_default(self, field, kind):
@@ -103,7 +134,6 @@ class Types:
             ("value", 2, self.random.choice(["int64", "string", "double"])),
         ):
             entry.field.add(name=key, number=n, type=type_number(kind), label=1)
-        self.count += 0
         scope = f".test.random.{message.name}"
         message.field.add(
             name=name,
@@ -160,6 +190,24 @@ class Types:
         key, value = (field.message_type.fields_by_name[name] for name in ("key", "value"))
         for _ in range(self.random.randint(0, 3)):
             getattr(message, field.name)[self.value(key)] = self.value(value)
+
+    def noise(self):
+        """Bytes that few writers write: values that an enum lacks, varints that are too large for
+        their type, packed and single values where the other is usual, and other wire types."""
+        data = b""
+        for field in self.type.fields:
+            kind, number = field.type, field.number
+            if field.message_type or self.random.random() < 0.5:
+                continue
+            if kind in {Field.TYPE_ENUM, Field.TYPE_INT32, Field.TYPE_UINT32, Field.TYPE_BOOL}:
+                data += varint(number << 3) + varint(self.random.choice([77, 1 << 40, 2, 1000]))
+                data += varint(number << 3 | 2) + b"\x05\x01\x4d\x00\xe8\x07"
+            elif kind in {Field.TYPE_STRING, Field.TYPE_BYTES, Field.TYPE_SINT64}:
+                data += varint(number << 3 | 5) + b"\1\2\3\4"
+            elif kind == Field.TYPE_DOUBLE:
+                data += varint(number << 3 | 1) + struct.pack("<d", 2.5)
+                data += varint(number << 3 | 2) + b"\x10" + struct.pack("<dd", -1, 7)
+        return data
 
     def value(self, field):
         pick = self.random

@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 import recmap
-from conftest import write
+from conftest import ROOT, needs_images, write
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
 
 SOURCE = """
@@ -106,6 +106,24 @@ def test_features_choose_dtype_and_shape(ds):
     assert batch["padded"].shape == (3, 1, 2)
     assert batch["nested"].tolist()[0] == [[1.0, np.float32(1.1)]]
     assert batch["count"].tolist() == [[2], [2], [2]]
+
+
+@needs_images
+def test_pictures_and_boxes_of_messages(tmp_path):
+    made = Scenario(pixels=(ROOT / "tests/images/rgb.png").read_bytes(), times=[0.25, 0.5])
+    write(tmp_path, [made.SerializeToString(), Scenario().SerializeToString()])
+    fields = message(
+        {
+            "image": recmap.Image((8, 6), key="pixels", default=7),
+            "boxes": recmap.Boxes("image", keys=("times", "times", "times", "times")),
+        }
+    )
+    with recmap.open(tmp_path / "made-0.tfrecord") as ds:
+        batch = ds.parse([0, 1], fields)
+    assert batch["image"].shape == (2, 8, 6, 3)
+    assert (batch["image"][0] == recmap.decode_image(made.pixels, (8, 6))).all()
+    assert (batch["image"][1] == 7).all()
+    assert [len(boxes) for boxes in batch["boxes"]] == [2, 0]
 
 
 def test_shapes_of_other_records_are_errors(ds):

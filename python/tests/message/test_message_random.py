@@ -53,6 +53,8 @@ def records_of(types, count):
     for i in range(count):
         parts = [types.message(types.random.choice([0.3, 0.7, 1.0])) for _ in range(1 + i % 3)]
         data = b"".join(part.SerializeToString() for part in parts)
+        if i % 3 == 2:
+            data += types.noise()
         if i % 4 == 1:  # a varint, a string, a group and two fixed numbers
             unknown = (
                 b"\xf8\xff\x07\x05" + b"\xfa\xff\x07\x02hi" + b"\xfb\xff\x07\x08\x01\xfc\xff\x07"

@@ -25,12 +25,21 @@ static recmap_status add_node(uint32_t *index, struct message_plan *plan,
     return RECMAP_OK;
 }
 
-/* Finds or adds the operation of a tag. Operations stay sorted: fields are mostly added by number.
- */
+/* Returns the number of operations with lower tags. */
+static size_t find_place(const struct message_node *node, uint32_t tag) {
+    size_t low = 0, high = node->op_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (node->ops[middle].tag < tag) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* Finds or adds the operation of a tag. Operations stay sorted. */
 static recmap_status find_op(struct message_op **op, struct message_node *node, uint32_t tag,
                              recmap_error *error) {
-    size_t place = node->op_count;
-    while (place > 0 && node->ops[place - 1].tag >= tag) place--;
+    size_t place = find_place(node, tag);
     *op = &node->ops[place];
     if (place < node->op_count && node->ops[place].tag == tag) return RECMAP_OK;
     if (node->op_count == OPS_MAX)
