@@ -143,18 +143,19 @@ class Message(ParserSource):
         return self._nested(VarLen(given, key=path), path, levels)
 
     def _of_feature(self, name: str, given: Any) -> Feature:
-        feature = feature_of(given)
+        feature: Feature = feature_of(given)
         if isinstance(feature, Sliced):
             raise ValueError(f"feature {name!r}: messages cannot be sliced")
-        has_rows = isinstance(feature, VarLen) and not feature.raw
-        is_open = isinstance(feature, Ragged) and not feature.partitions
-        if not (has_rows or is_open) or isinstance(feature.dtype, Image) or self.type is None:
+        if not isinstance(feature, (VarLen, Ragged)) or self.type is None:
             return feature
+        is_ragged = isinstance(feature, Ragged)
         path = name if feature.key is None else feature.key
-        if path.endswith("#"):  # the number of elements of a repeated field
+        # Such features are read as they are; # is the number of elements of a repeated field.
+        has_own = feature.partitions if isinstance(feature, Ragged) else feature.raw
+        if has_own or isinstance(feature.dtype, Image) or path.endswith("#"):
             return feature
         levels = self._type.find(path)[2]
-        if is_open and not levels:
+        if is_ragged and not levels:
             raise ValueError(f"feature {name!r}: the path {path!r} has no repeated field")
         return self._nested(feature, path, levels)
 

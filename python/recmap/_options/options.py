@@ -267,7 +267,8 @@ def lifts_of(lift: Lift) -> Lifts:
     _check_names("lift", lift)
     if isinstance(lift, Mapping):
         return tuple(_lift_of(name, value) for name, value in lift.items())
-    return tuple((name, None) for name in lift)
+    plain: Iterable[Any] = lift
+    return tuple((name, None) for name in plain)
 
 
 def default_text(name: str, value: object) -> str | None:
