@@ -100,7 +100,7 @@ class Messages(CliTest):
         self.index("a.tfrecord")
         options = ("--descriptor", "demo.desc", "--message", "Scene")
         table = self.run_recmap("schema", *options, "a.rmx").out.decode().splitlines()
-        self.assertEqual(table[0].split(), "kind levels field of demo.Scene".split())
+        self.assertEqual(table[0].split(), ["kind", "levels", "field", "of", "demo.Scene"])
         self.assertEqual(table[1].split(), ["int32", "1", "tracks.kind"])
         listed = json.loads(self.run_recmap("schema", "--json", *options, "a.rmx").out)
         self.assertEqual(

@@ -25,7 +25,7 @@ struct message_reader {
  * undefined. */
 bool message_append(uint8_t **place, struct message_reader *reader, uint32_t slot, uint64_t count);
 
-/* Stores one number, of which the bits were read, where the target's slot wants it. */
+/* Stores one number, of which the bits were read, where the target's slot takes it. */
 bool message_put(struct message_reader *reader, const struct message_target *target, uint64_t bits);
 
 /* Stores one value of bytes. */

@@ -21,7 +21,7 @@ struct foreign {
  * a SequenceExample, for no bytes, and for bytes that are not protobuf and not known here. */
 bool foreign_find(struct foreign *foreign, const uint8_t *data, size_t size);
 
-/* The same, but only for bytes that are no protobuf message of any type. */
+/* The same, but only for bytes that cannot be a protobuf message. */
 bool foreign_is_stream(struct foreign *foreign, const uint8_t *data, size_t size);
 
 #endif

@@ -66,7 +66,7 @@ bool message_target_guess(struct message_target *target, const struct slot *slot
     return is_taken;
 }
 
-/* ---- Whether a slot fits. */
+/* ---- Checking that a slot can hold the values of a path. */
 
 static recmap_status fail_kind(const struct slot *slot, const struct field_def *field,
                                recmap_error *error) {
