@@ -313,6 +313,25 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_locate(recmap_location 
                                                                 uint64_t first, size_t count,
                                                                 recmap_error *error);
 
+/* The sizes of records: of all, or of a million in runs from all parts. */
+typedef struct recmap_record_sizes {
+    uint64_t count;    /* how many were read */
+    uint64_t *sizes;   /* bytes of payloads, ascending */
+    uint64_t smallest; /* position in `numbers` of the first record of the smallest size, */
+    uint64_t largest;  /* and of the largest */
+    double sum;
+} recmap_record_sizes;
+
+/* Reads the sizes of `count` records, given by their numbers, from the index alone. `numbers` may
+ * be NULL for records 0 to count - 1. The caller calls recmap_record_sizes_deinit. Errors: INVALID
+ * if out of range; CORRUPT (the index); NO_MEMORY; CANCELLED. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_read_sizes(recmap_record_sizes *sizes,
+                                                                    recmap_dataset *dataset,
+                                                                    const uint64_t *numbers,
+                                                                    uint64_t count,
+                                                                    recmap_error *error);
+RECMAP_API void recmap_record_sizes_deinit(recmap_record_sizes *sizes);
+
 /* Returns record `number`; the first is 0. The record is valid until it is released or the data set
  * is closed. After an error `record` is unchanged.
  *

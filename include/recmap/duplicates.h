@@ -1,4 +1,4 @@
-/* Exact duplicates among records. */
+/* Exact duplicates among records, and records without an id of their own. */
 #ifndef RECMAP_DUPLICATES_H
 #define RECMAP_DUPLICATES_H
 
@@ -38,6 +38,35 @@ typedef struct recmap_duplicates_options {
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_find_duplicates(
     uint64_t *firsts, recmap_dataset *dataset, const uint64_t *numbers, size_t count,
     const recmap_duplicates_options *options, recmap_error *error);
+
+enum { RECMAP_REPEATED_IDS_MAX = 20 }; /* that are listed */
+
+typedef struct recmap_repeated_id {
+    uint64_t record; /* has the id */
+    uint64_t first;  /* of record `first` */
+} recmap_repeated_id;
+
+/* What is wrong with the ids of records. Records are given by their positions in `numbers`. */
+typedef struct recmap_repeated_ids {
+    int is_known;    /* 0: there are no ids, or more than 4 million records; the rest is then 0 */
+    int is_estimate; /* not 0: too many ids repeat, or they cannot be compared; `count` is then the
+                        number of equal hashes, and none is listed */
+    uint64_t count;  /* records whose id an earlier record has */
+    recmap_repeated_id listed[RECMAP_REPEATED_IDS_MAX]; /* the first ones */
+    size_t listed_count;
+    uint64_t missing_count; /* records without an id, */
+    uint64_t first_missing; /* and the first of them */
+} recmap_repeated_ids;
+
+/* Finds which of `count` records, given by their numbers, have the id of an earlier one or none.
+ * `numbers` may be NULL for records 0 to count - 1. Hashes are compared, and then the ids of
+ * records with equal hashes. Errors: INVALID if a number is out of range; CORRUPT (the index);
+ * NO_MEMORY; CANCELLED. Cost: 16 bytes of memory for each record. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_find_repeated_ids(recmap_repeated_ids *ids,
+                                                                           recmap_dataset *dataset,
+                                                                           const uint64_t *numbers,
+                                                                           size_t count,
+                                                                           recmap_error *error);
 
 #ifdef __cplusplus
 }

@@ -12,6 +12,7 @@
 #include <recmap/columns.h>
 #include <recmap/counts.h>
 #include <recmap/dataset.h>
+#include <recmap/doctor.h>
 #include <recmap/duplicates.h>
 #include <recmap/example.h>
 #include <recmap/example_builder.h>

@@ -26,12 +26,13 @@ COMMANDS = [
     "duplicates",
     "annotate",
     "verify",
+    "doctor",
     "merge",
     "import",
     "export",
 ]
 READERS = [
-    "report", "view", "schema", "get", "find", "cat", "sample", "duplicates", "annotate",
+    "report", "view", "schema", "get", "find", "cat", "sample", "duplicates", "annotate", "doctor",
 ]  # fmt: skip
 
 

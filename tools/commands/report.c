@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/words/sample.h"
 #include "commands/commands.h"
 #include "orders/row_options.h"
-#include "records/sample.h"
 #include "records/view_output.h"
 #include "report/page.h"
 #include "terminal/interrupt.h"
@@ -28,7 +28,7 @@ struct report_job {
 
 /* How many records to read: as asked, or fewer than the default if they are large. */
 static uint64_t sample_size(const struct report *report, const struct report_job *job) {
-    const struct record_sizes *sizes = &report->sizes;
+    const recmap_record_sizes *sizes = &report->sizes;
     uint64_t size = job->has_sample ? job->sample : SAMPLE_DEFAULT;
     if (!job->has_sample && sizes->count) {
         double mean = sizes->sum / (double)sizes->count;
@@ -40,8 +40,11 @@ static uint64_t sample_size(const struct report *report, const struct report_job
 
 static recmap_status collect(struct report *report, const struct report_job *job,
                              recmap_error *error) {
-    RETURN_IF_FAILED(record_sizes_init(&report->sizes, &report->view, error));
-    RETURN_IF_FAILED(repeated_ids_find(&report->ids, &report->view, error));
+    const struct view *view = &report->view;
+    RETURN_IF_FAILED(recmap_dataset_read_sizes(&report->sizes, view->dataset, view->numbers,
+                                               view->count, error));
+    RETURN_IF_FAILED(recmap_dataset_find_repeated_ids(&report->ids, view->dataset, view->numbers,
+                                                      (size_t)view->count, error));
     report->sample.size = sample_size(report, job);
     return record_sample_read(&report->sample, &report->view, error);
 }
@@ -97,7 +100,7 @@ static int run_report(struct report *report, const struct report_job *job) {
     recmap_status status = collect(report, job, &error);
     if (status == RECMAP_OK) status = write_report(report, job->path, &error);
     if (status == RECMAP_OK) print_messages(report, job->path);
-    record_sizes_deinit(&report->sizes);
+    recmap_record_sizes_deinit(&report->sizes);
     record_sample_deinit(&report->sample);
     return interrupt_finish(status == RECMAP_OK ? 0 : message_print(&error));
 }

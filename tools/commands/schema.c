@@ -7,8 +7,8 @@
 #include <recmap/example.h>
 #include <recmap/table.h>
 
+#include "base/words/sample.h"
 #include "commands/commands.h"
-#include "records/sample.h"
 #include "records/view.h"
 #include "schemas/schema_features.h"
 #include "schemas/schema_table.h"

@@ -146,7 +146,7 @@ recmap_status page_write_totals(struct html *html, const struct report *report,
 
 /* ---- Sizes. */
 
-static void write_quantiles(struct html *html, const struct record_sizes *sizes) {
+static void write_quantiles(struct html *html, const recmap_record_sizes *sizes) {
     static const struct {
         const char *name;
         double share;
@@ -163,7 +163,7 @@ static void write_quantiles(struct html *html, const struct record_sizes *sizes)
                 sizes->sum / (double)sizes->count);
 }
 
-static void write_size_plots(struct html *html, const struct record_sizes *sizes) {
+static void write_size_plots(struct html *html, const recmap_record_sizes *sizes) {
     double min = (double)sizes->sizes[0], max = (double)sizes->sizes[sizes->count - 1];
     struct histogram histogram = histogram_logarithmic(min, max);
     for (uint64_t i = 0; i < sizes->count; i++) histogram_add(&histogram, (double)sizes->sizes[i]);
@@ -182,7 +182,7 @@ static void write_size_plots(struct html *html, const struct record_sizes *sizes
 }
 
 void page_write_sizes(struct html *html, const struct report *report) {
-    const struct record_sizes *sizes = &report->sizes;
+    const recmap_record_sizes *sizes = &report->sizes;
     html_put(html, "<section id=\"sizes\">\n<h2>Sizes of records</h2>\n");
     if (sizes->count < report->view.count)
         html_format(html,
@@ -199,19 +199,21 @@ void page_write_sizes(struct html *html, const struct report *report) {
 
 /* ---- Ids. */
 
-static void write_repeated(struct html *html, const struct repeated_ids *ids) {
+static void write_repeated(struct html *html, const recmap_repeated_ids *ids,
+                           const struct view *view) {
     html_format(html, "<p class=\"bad\">%" PRIu64 " record%s the id of an earlier record.</p>\n",
                 ids->count, ids->count == 1 ? " has" : "s have");
     html_put(html, "<table><tr><th>record</th><th>first record with its id</th></tr>\n");
     for (size_t i = 0; i < ids->listed_count; i++)
         html_format(html, "<tr><td>%" PRIu64 "</td><td>%" PRIu64 "</td></tr>\n",
-                    ids->listed[i].number, ids->listed[i].first);
+                    view_number(view, ids->listed[i].record),
+                    view_number(view, ids->listed[i].first));
     if (ids->listed_count < ids->count) html_put(html, "<tr><td>…</td><td></td></tr>\n");
     html_put(html, "</table>\n");
 }
 
 void page_write_ids(struct html *html, const struct report *report) {
-    const struct repeated_ids *ids = &report->ids;
+    const recmap_repeated_ids *ids = &report->ids;
     html_put(html, "<section id=\"ids\">\n<h2>Duplicate ids</h2>\n");
     if (!recmap_dataset_get_info(report->view.dataset)->id_name)
         html_put(html, "<p>The index has no ids.</p>\n");
@@ -225,6 +227,6 @@ void page_write_ids(struct html *html, const struct report *report) {
         html_put(html, "<p>There are too many records to compare ids here; <code>recmap duplicates "
                        "--by id</code> compares them.</p>\n");
     else if (!ids->count) html_put(html, "<p>No two records have the same id.</p>\n");
-    else write_repeated(html, ids);
+    else write_repeated(html, ids, &report->view);
     html_put(html, "</section>\n");
 }

@@ -2,12 +2,11 @@
 #ifndef RECMAP_TOOLS_REPORT_PAGE_H
 #define RECMAP_TOOLS_REPORT_PAGE_H
 
+#include <recmap/duplicates.h>
 #include <recmap/order.h>
 
 #include "report/html.h"
-#include "report/ids.h"
 #include "report/records.h"
-#include "report/sizes.h"
 
 /* The order of an epoch to show. */
 struct report_order {
@@ -19,9 +18,9 @@ struct report_order {
 struct report {
     struct view view;
     struct report_order order;
-    struct record_sizes sizes;
+    recmap_record_sizes sizes;
     struct record_sample sample;
-    struct repeated_ids ids;
+    recmap_repeated_ids ids;
 };
 
 /* Everything before and after the sections. */

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words/sample.h"
 #include "base/words/url_prefix.h"
-#include "records/sample.h"
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
 #include "terminal/progress_bar.h"

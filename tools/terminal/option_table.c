@@ -4,8 +4,9 @@
 
 /* docs/man/options.cmake reads the definitions and rows of this file as text, because a build for
  * another machine cannot run the command. So a row has only literals, NULL and these names. */
-#define READERS "annotate cat duplicates find get report sample schema view"
-#define VIEWERS "cat duplicates find get info order report sample schema select split verify view"
+#define READERS "annotate cat doctor duplicates find get report sample schema view"
+#define VIEWERS                                                                                    \
+    "cat doctor duplicates find get info order report sample schema select split verify view"
 
 const struct option_row option_table[] = {
     /* index, and what verify shares with it */
@@ -52,7 +53,10 @@ const struct option_row option_table[] = {
      "add shards to an existing index, with its ids, columns and counts; existing records keep "
      "their numbers"},
     {OPTION_INDEX_ONLY, "index-only", NULL, "verify", "verify only the index; no shard is read"},
-    {OPTION_JSON, "json", NULL, "verify", "print one JSON document"},
+    {OPTION_INDEX_ONLY, "index-only", NULL, "doctor",
+     "read no record: examine only the names of the shards, the metadata of TFDS beside them, and "
+     "the index if one is given"},
+    {OPTION_JSON, "json", NULL, "doctor verify", "print one JSON document"},
     {OPTION_THREADS, "threads", "N", "index verify",
      "number of threads; 0 (default): one per core, for URLs at least 4"},
     {OPTION_MEMORY_LIMIT, "memory-limit", "SIZE", "index",
@@ -135,6 +139,7 @@ const struct option_row option_table[] = {
     {OPTION_SAMPLE, "sample", "N", "report",
      "number of records, from all parts, whose features are shown (default 1000, or fewer if they "
      "are large; 0: all)"},
+    {OPTION_SAMPLE, "sample", "N", "doctor", "read N records from all parts; default: 0, all"},
     {OPTION_SAMPLE, "sample", "N", "schema",
      "read N records from all parts (default 1000); 0: all"},
     {OPTION_SHUFFLE, "shuffle", NULL, "cat order",
@@ -200,6 +205,9 @@ const struct option_row option_table[] = {
      ".zlib are compressed"},
     {OPTION_OUTPUT, "output", "NAME.rmv", "duplicates select",
      "write to this file, which appears when it is complete"},
+    {OPTION_OUTPUT, "output", "BAD.rmv", "doctor",
+     "also write a selection of the records that errors and warnings are about, which needs an "
+     "index: one is built beside the shards if there is none"},
     {OPTION_OUTPUT, "output", "NAME.rmx", "index",
      "the index; default: next to the first shard (in the current folder if that is a URL), named "
      "after the set of shards (train-00000-of-00004.tfrecord and so on: train.rmx)"},
@@ -217,7 +225,7 @@ const struct option_row option_table[] = {
     {OPTION_CHECK, "check", "data|header", READERS, "what to verify in a record; default: data"},
     {OPTION_PLUGIN, "framing", "./PLUGIN.so", VIEWERS " annotate merge",
      "load the custom framing of the shards"},
-    {OPTION_DECODER, "decoder", "./DECODER.so", "get report view",
+    {OPTION_DECODER, "decoder", "./DECODER.so", "doctor get report view",
      "also decode pictures with this shared object, whose code runs in this process (see "
      "recmap/image_decoder.h); repeatable"},
     {OPTION_DESCRIPTOR, "descriptor", "FILE", "cat find get index sample schema",

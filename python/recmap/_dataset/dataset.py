@@ -233,6 +233,37 @@ class Dataset(Records, Described, Closing):
             return cast("dict[str, Any]", report)
         return verify_records(self, progress)
 
+    @suggest_arguments
+    def doctor(
+        self, *, sample: int = 0, index_only: bool = False, progress: Progress = "auto"
+    ) -> dict[str, Any]:
+        """Says what is wrong with the data set before it costs a training run.
+
+        Args:
+            sample: how many records to read, from all parts; 0 means all. Pictures are decoded.
+            index_only: read no record: examine only the index, the names of the shards, and the
+                metadata of TFDS beside them.
+            progress: see `open`.
+
+        Returns:
+            A dict as ``recmap doctor --json`` prints: "findings", a list of dicts with "check",
+            "severity" ("error", "warning" or "note"), "shard" (a path or None), "record" (the
+            position of the first record in this data set or view, or None), "message" and
+            "advice", errors first; "records", how many there are; and "records_read".
+            docs/guide/doctor.md describes the checks.
+
+        Raises:
+            CorruptIndexError: the index itself is damaged.
+            StorageError: a remote store cannot be reached, or refuses access.
+
+        >>> [finding["check"] for finding in digits().doctor()["findings"]]
+        []
+        """
+        numbers = np.ascontiguousarray(self._selection.records().view(np.uint64))
+        with shown(progress, "examining") as call:
+            text = self._examine(numbers, natural("sample", sample), index_only, call)
+        return cast("dict[str, Any]", json.loads(text))
+
     def close(self) -> None:
         """Closes the data set. Views of records stay valid. Closing twice does nothing."""
         self._close()

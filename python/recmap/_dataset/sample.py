@@ -10,7 +10,7 @@ __all__ = ["sample_of"]
 
 
 def _mixed(values: UInt64s) -> UInt64s:
-    """Hashes. The command's tools/records/sample.c has the same ones, to read the same records."""
+    """Hashes. The command's src/base/words/sample.c has the same ones, to read the same records."""
     values = (values + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     values = (values ^ values >> np.uint64(32)) * np.uint64(0xBF58476D1CE4E5B9)
     return values ^ values >> np.uint64(32)

@@ -14,6 +14,7 @@ from .. import _recmap
 from .._base.errors import FileMissingError, InvalidError, StaleIndexError, StateMismatchError
 from .._base.names import suggest_arguments
 from .._base.renamed import INDEXING, warn_of_indexing
+from .._base.warn import warn_caller
 from .._dataset.dataset import Dataset
 from .._example.message import extraction_of
 from .._options.hadoop import with_hadoop
@@ -308,6 +309,15 @@ def _open_named(
     return dataset if selection is None else _view_of(selection, dataset)
 
 
+def _warn_of_metadata(dataset: Dataset, names: list[str]) -> None:
+    """Warns if the metadata of TFDS in the folder that was opened disagrees with its files."""
+    if len(names) > 1 or not os.path.lexists(os.path.join(names[0], "dataset_info.json")):
+        return
+    for finding in dataset.doctor(index_only=True, progress=None)["findings"]:
+        if finding["check"] == "metadata":
+            warn_caller(f"{finding['shard']}: {finding['message']}")
+
+
 def _open_shards(
     opening: OpenOptions, indexing: IndexOptions, place: _Place, *, is_built: bool
 ) -> Dataset:
@@ -316,12 +326,15 @@ def _open_shards(
         is_list = len(place.names) > 1 or place.names[0].startswith("@")
         dataset = _open_or_append(opening, indexing, place.shards, is_list=is_list)
         check_ids(dataset, indexing)
+        _warn_of_metadata(dataset, place.names)
         return dataset
     if os.path.lexists(opening.path):
         indexing = _keep_contents(opening.path, indexing, place.shards)
     check_missing_is_used(indexing.missing_values, indexing.lifts)
     build_index(opening.path, place.shards, indexing)
-    return Dataset._open(opening)
+    dataset = Dataset._open(opening)
+    _warn_of_metadata(dataset, place.names)
+    return dataset
 
 
 def _contents_of(id: Id, lift: Lift, count: Count) -> dict[str, Any]:

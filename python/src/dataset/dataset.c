@@ -8,6 +8,7 @@
 #include "dataset/annotation.h"
 #include "dataset/batches.h"
 #include "dataset/counted.h"
+#include "dataset/doctor.h"
 #include "dataset/duplicates.h"
 #include "dataset/find.h"
 #include "dataset/ids.h"
@@ -232,6 +233,7 @@ static PyMethodDef methods[] = {
     {"_header", dataset_header, METH_NOARGS, NULL},
     {"_record_count", dataset_record_count, METH_NOARGS, NULL},
     {"_verify", dataset_verify, METH_VARARGS, NULL},
+    {"_examine", dataset_examine, METH_VARARGS, NULL},
     {"_schema", dataset_schema, METH_VARARGS, NULL},
     {"_use_handle", use_handle, METH_O, NULL},
     {"_close", close_dataset, METH_NOARGS, NULL},

@@ -1,5 +1,5 @@
 /* Shards that are missing from a data set: if it has train-00000-of-00004.tfrecord, there are 4. */
-#include <recmap/dataset.h>
+#include "dataset/describe/missing_shards.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -117,21 +117,33 @@ static void check_sets(recmap_missing_shards *missing, struct set_member *member
     }
 }
 
+recmap_status missing_shards_find(recmap_missing_shards *missing, char *const *paths, size_t count,
+                                  recmap_error *error) {
+    *missing = (recmap_missing_shards){0};
+    struct set_member *members = calloc(count + 1, sizeof *members);
+    if (!members) return fail_memory(error);
+    size_t member_count = 0;
+    for (size_t i = 0; i < count; i++)
+        member_count += set_member_parse(&members[member_count], paths[i]);
+    qsort(members, member_count, sizeof *members, compare_names);
+    check_sets(missing, members, member_count);
+    free(members);
+    return RECMAP_OK;
+}
+
 recmap_status recmap_dataset_find_missing_shards(recmap_missing_shards *missing,
                                                  const recmap_dataset *dataset,
                                                  recmap_error *error) {
     uint64_t shard_count = recmap_dataset_get_info(dataset)->shard_count;
-    *missing = (recmap_missing_shards){0};
-    struct set_member *members = calloc(shard_count + 1, sizeof *members);
-    if (!members) return fail_memory(error);
+    char **paths = calloc(shard_count + 1, sizeof *paths);
+    if (!paths) return fail_memory(error);
     size_t count = 0;
     for (uint64_t i = 0; i < shard_count; i++) {
         recmap_shard_info info;
         if (recmap_dataset_get_shard(&info, dataset, i, NULL) == RECMAP_OK)
-            count += set_member_parse(&members[count], info.path);
+            paths[count++] = (char *)info.path;
     }
-    qsort(members, count, sizeof *members, compare_names);
-    check_sets(missing, members, count);
-    free(members);
-    return RECMAP_OK;
+    recmap_status status = missing_shards_find(missing, paths, count, error);
+    free(paths);
+    return status;
 }

@@ -6,6 +6,10 @@
 
 #include "parse/example/sequence_features.h"
 
+/* The largest float up to which all integers are floats, and one that no int64 reaches. */
+#define EXACT_MAX 0x1p24f
+#define INTEGER_LIMIT 0x1p63f
+
 struct feature_stats *feature_stats_create(const uint8_t *name, size_t name_size, bool is_list) {
     struct feature_stats *stats = malloc(sizeof *stats + name_size + 1);
     if (!stats) return NULL;
@@ -35,6 +39,11 @@ static void widen_float(struct feature_stats *stats, float value) {
     if (isnan(value)) {
         stats->nan_count++;
         return;
+    }
+    float size = fabsf(value);
+    if (size > EXACT_MAX) {
+        if (isinf(value)) stats->infinite_count++;
+        else stats->inexact_count += size < INTEGER_LIMIT;
     }
     bool is_first = stats->float_count++ == 0;
     if (is_first || value < stats->min_float) stats->min_float = value;

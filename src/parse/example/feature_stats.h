@@ -26,6 +26,8 @@ struct feature_stats {
     int64_t max_int64;
     uint64_t float_count; /* except NaNs */
     uint64_t nan_count;
+    uint64_t infinite_count;
+    uint64_t inexact_count; /* beyond 2^24, where a float cannot be every integer, and below 2^63 */
     float min_float;
     float max_float;
     uint64_t bytes_count;

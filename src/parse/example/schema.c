@@ -9,8 +9,7 @@
 #include "base/core/array.h"
 #include "base/core/error.h"
 #include "parse/example/feature_stats.h"
-#include "parse/example/foreign.h"
-#include "parse/example/sequence_features.h"
+#include "parse/example/record_parts.h"
 
 /* All features, sorted on demand. */
 struct stats_list {
@@ -26,8 +25,7 @@ struct recmap_schema {
     uint64_t other_count; /* records that are neither an Example nor a SequenceExample */
     void *tree; /* of tsearch, a balanced tree, so that no choice of names makes it slow */
     struct stats_list *list;
-    struct example_features features;  /* of the record being added, */
-    struct sequence_features sequence; /* or this, if it is not an Example */
+    struct record_parts parts; /* of the record being added */
 };
 
 static int compare_stats(const void *left, const void *right) {
@@ -60,8 +58,7 @@ void recmap_schema_destroy(recmap_schema *schema) {
     }
     free(schema->list->items);
     free(schema->list);
-    example_features_deinit(&schema->features);
-    sequence_features_deinit(&schema->sequence);
+    record_parts_deinit(&schema->parts);
     free(schema);
 }
 
@@ -112,37 +109,15 @@ static recmap_status add_features(recmap_schema *schema, const struct example_fe
     return RECMAP_OK;
 }
 
-/* Returns true if the features do not come from an Example: all of them are unset, and the bytes
- * are known to be another message. */
-static bool are_foreign(const struct example_features *features, const void *data, size_t size) {
-    struct foreign foreign;
-    for (size_t i = 0; i < features->count; i++)
-        if (features->entries[i].feature.kind != RECMAP_TYPE_NONE) return false;
-    return features->count && foreign_find(&foreign, data, size);
-}
-
-/* A record with feature lists parses as an Example too, with the lists as an unknown field. So
- * unknown fields in an Example are the reason to try a SequenceExample. */
 recmap_status recmap_schema_add(recmap_schema *schema, const void *data, size_t size,
                                 recmap_error *error) {
-    bool is_sequence = false;
-    recmap_status read = example_features_read(&schema->features, data, size, NULL);
-    if (read == RECMAP_NO_MEMORY) return fail_memory(error);
-    bool is_foreign = read == RECMAP_OK && are_foreign(&schema->features, data, size);
-    if (is_foreign) schema->features.count = 0;
-    bool is_other = read != RECMAP_OK || schema->features.saw_unknown || is_foreign;
-    if (read == RECMAP_OK && is_other && !is_foreign) {
-        read = sequence_features_read(&schema->sequence, data, size, NULL);
-        if (read == RECMAP_NO_MEMORY) return fail_memory(error);
-        is_sequence = read == RECMAP_OK && schema->sequence.has_lists;
-        if (is_sequence) is_other = schema->sequence.saw_unknown;
-    }
-    const struct sequence_features *sequence = is_sequence ? &schema->sequence : NULL;
-    RETURN_IF_FAILED(
-        add_features(schema, sequence ? &sequence->context : &schema->features, sequence, error));
+    const struct record_parts *parts = &schema->parts;
+    RETURN_IF_FAILED(record_parts_read(&schema->parts, data, size, error));
+    RETURN_IF_FAILED(add_features(schema, record_parts_features(parts),
+                                  parts->is_sequence ? &parts->sequence : NULL, error));
     schema->record_count++;
-    schema->sequence_count += is_sequence;
-    schema->other_count += is_other;
+    schema->sequence_count += parts->is_sequence;
+    schema->other_count += parts->is_other;
     return RECMAP_OK;
 }
 

@@ -1,4 +1,4 @@
-#include "records/sample.h"
+#include "base/words/sample.h"
 
 uint64_t sample_clamp(uint64_t wanted, uint64_t count) {
     return !wanted || wanted > UINT32_MAX || wanted > count ? count : wanted;

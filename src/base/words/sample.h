@@ -1,8 +1,8 @@
 /* Which records are read if not all are: the first, the last, and a random one from each of equal
  * parts between them, always the same ones. Evenly spaced records could all lack what every tenth
  * record has. */
-#ifndef RECMAP_TOOLS_RECORDS_SAMPLE_H
-#define RECMAP_TOOLS_RECORDS_SAMPLE_H
+#ifndef RECMAP_BASE_WORDS_SAMPLE_H
+#define RECMAP_BASE_WORDS_SAMPLE_H
 
 #include <stdint.h>
 

@@ -1,0 +1,145 @@
+/* Examining data sets and shards: what is checked, and in which order. */
+#include <recmap/doctor.h>
+
+#include <stdlib.h>
+
+#include "base/core/error.h"
+#include "base/core/interrupt.h"
+#include "base/os/process.h"
+#include "dataset/doctor/index_checks.h"
+#include "dataset/doctor/name_checks.h"
+#include "dataset/doctor/reading.h"
+#include "dataset/open/dataset.h"
+
+enum { PROGRESS_NS = 50 * 1000 * 1000 };
+
+/* ---- Checks. */
+
+/* The metadata may describe several sets, so it is compared before they are found. */
+static recmap_status check_names(struct examination *examination, recmap_error *error) {
+    RETURN_IF_FAILED(set_list_init(&examination->sets, &examination->shards, error));
+    RETURN_IF_FAILED(check_missing_shards(examination, error));
+    RETURN_IF_FAILED(check_metadata(examination, error));
+    return check_sets(examination, error);
+}
+
+static recmap_status check_index(struct examination *examination, recmap_error *error) {
+    RETURN_IF_FAILED(check_damage(examination, error));
+    RETURN_IF_FAILED(check_shard_sizes(examination, error));
+    RETURN_IF_FAILED(check_seek_points(examination, error));
+    if (examination->options->index_only) return check_id_share(examination, error);
+    RETURN_IF_FAILED(check_ids(examination, error));
+    return check_record_sizes(examination, error);
+}
+
+static recmap_status list_odd(struct record_exam *exam, uint64_t item, const recmap_record *record,
+                              recmap_error *error) {
+    if (!record_exam_is_odd(exam, record)) return RECMAP_OK;
+    return diagnosis_list_record(exam->examination->diagnosis, item, error);
+}
+
+/* Which records differ from most others shows only when all were read. */
+static recmap_status read_records(struct record_exam *exam, recmap_error *error) {
+    struct reading reading;
+    recmap_status status = reading_init(&reading, exam, error);
+    if (status == RECMAP_OK) status = reading_pass(&reading, record_exam_add, error);
+    if (status == RECMAP_OK) status = record_exam_report(exam, error);
+    if (status == RECMAP_OK && exam->examination->diagnosis->lists_records)
+        status = reading_pass(&reading, list_odd, error);
+    reading_deinit(&reading);
+    return status;
+}
+
+static recmap_status check_records(const struct examination *examination, recmap_error *error) {
+    struct record_exam exam;
+    record_exam_init(&exam, examination);
+    recmap_status status = read_records(&exam, error);
+    record_exam_deinit(&exam);
+    return status;
+}
+
+static recmap_status check_all(struct examination *examination, recmap_error *error) {
+    const recmap_doctor_options *options = examination->options;
+    RETURN_IF_FAILED(
+        shard_list_init(&examination->shards, examination->dataset, options->shards, error));
+    RETURN_IF_FAILED(check_names(examination, error));
+    RETURN_IF_FAILED(check_index(examination, error));
+    if (!options->index_only) RETURN_IF_FAILED(check_records(examination, error));
+    return diagnosis_finish(examination->diagnosis, error);
+}
+
+/* ---- The examination. */
+
+/* The progress function, as the interrupt of what reads no records. */
+struct doctor_interrupt {
+    const recmap_doctor_options *options;
+    uint64_t asked_ns;
+};
+
+static int ask_progress(void *context) {
+    struct doctor_interrupt *asked = context;
+    uint64_t now = clock_ns();
+    if (now - asked->asked_ns < PROGRESS_NS) return 0;
+    asked->asked_ns = now;
+    recmap_progress progress = {.record_count = 0};
+    return asked->options->progress(&progress, asked->options->progress_context);
+}
+
+static void examination_deinit(struct examination *examination) {
+    set_list_deinit(&examination->sets);
+    shard_list_deinit(&examination->shards);
+}
+
+static recmap_status fail_version(const recmap_doctor_options *options, recmap_error *error) {
+    return fail(error, RECMAP_INVALID, "recmap_doctor_options has version %u, expected %d",
+                options->version, RECMAP_DOCTOR_OPTIONS_VERSION);
+}
+
+static const recmap_doctor_options defaults = RECMAP_DOCTOR_OPTIONS_INIT;
+
+recmap_status recmap_dataset_examine(recmap_diagnosis **diagnosis, recmap_dataset *dataset,
+                                     const uint64_t *numbers, size_t count,
+                                     const recmap_doctor_options *options, recmap_error *error) {
+    if (!options) options = &defaults;
+    if (options->version != RECMAP_DOCTOR_OPTIONS_VERSION) return fail_version(options, error);
+    for (size_t i = 0; numbers && i < count; i++)
+        RETURN_IF_FAILED(dataset_check_range(dataset, numbers[i], 1, error));
+    if (!numbers) RETURN_IF_FAILED(dataset_check_range(dataset, 0, count, error));
+    recmap_diagnosis *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
+    struct examination examination = {
+        .dataset = dataset,
+        .numbers = numbers,
+        .item_count = count,
+        .options = options,
+        .diagnosis = fresh,
+    };
+    fresh->record_count = examination.item_count;
+    fresh->lists_records = options->lists_records != 0;
+    struct doctor_interrupt asked = {.options = options};
+    struct interrupt former =
+        thread_interrupt_replace(options->progress ? ask_progress : NULL, &asked);
+    recmap_status status = check_all(&examination, error);
+    thread_interrupt_restore(&former);
+    examination_deinit(&examination);
+    if (status == RECMAP_OK) *diagnosis = fresh;
+    else recmap_diagnosis_destroy(fresh);
+    return status;
+}
+
+recmap_status recmap_shards_examine(recmap_diagnosis **diagnosis, const recmap_shards *shards,
+                                    const recmap_doctor_options *options, recmap_error *error) {
+    recmap_doctor_options named = options ? *options : defaults;
+    if (named.version != RECMAP_DOCTOR_OPTIONS_VERSION) return fail_version(&named, error);
+    named.shards = shards;
+    recmap_diagnosis *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
+    struct examination examination = {.options = &named, .diagnosis = fresh};
+    recmap_status status = shard_list_init_named(&examination.shards, shards, error);
+    if (status == RECMAP_OK) status = check_names(&examination, error);
+    if (status == RECMAP_OK) status = diagnosis_finish(fresh, error);
+    examination_deinit(&examination);
+    if (status == RECMAP_OK) *diagnosis = fresh;
+    else recmap_diagnosis_destroy(fresh);
+    return status;
+}

@@ -1,0 +1,46 @@
+/* The features and feature lists of the examined records, by their names. */
+#ifndef RECMAP_DATASET_DOCTOR_FEATURE_TABLE_H
+#define RECMAP_DATASET_DOCTOR_FEATURE_TABLE_H
+
+#include "dataset/doctor/feature_exam.h"
+
+enum { FEATURES_MAX = 1 << 16 };
+
+/* Zero-initialized, it is empty. */
+struct feature_table {
+    struct feature_exam **features; /* in the order in which they were first seen */
+    size_t count;
+    size_t capacity;
+    bool is_full;  /* a feature was left out */
+    void *tree;    /* of tsearch: balanced, so that no choice of names makes it slow */
+    size_t cursor; /* the place of the feature that is expected next */
+    struct feature_exam *newest; /* the list of all, by when they were last seen */
+    struct feature_exam **seen;  /* those of the current record */
+    size_t seen_count;
+    size_t seen_capacity;
+    uint64_t record_count;
+    uint64_t first_item; /* of the first record */
+};
+
+/* Starts a record: the features found until the next call of feature_table_end are its. */
+void feature_table_begin(struct feature_table *table, uint64_t item);
+
+/* Finds or adds a feature of the current record. Sets `feature` to NULL if there are too many.
+ * Errors: NO_MEMORY. */
+recmap_status feature_table_find(struct feature_exam **feature, struct feature_table *table,
+                                 const uint8_t *name, size_t name_size, bool is_list,
+                                 recmap_error *error);
+
+/* Returns a feature by its name, or NULL. The search begins after the feature that was found last.
+ */
+struct feature_exam *feature_table_look_up(struct feature_table *table, const uint8_t *name,
+                                           size_t name_size, bool is_list);
+
+/* Ends the record: features that earlier records have and this one has not are lacking. */
+void feature_table_end(struct feature_table *table, uint64_t item);
+
+/* Counts the records that lack each feature, and sorts the features by their names, lists last. */
+void feature_table_finish(struct feature_table *table);
+void feature_table_deinit(struct feature_table *table);
+
+#endif

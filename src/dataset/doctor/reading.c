@@ -1,0 +1,187 @@
+#include "dataset/doctor/reading.h"
+
+#include <stdlib.h>
+
+#include "base/core/bytes.h"
+#include "base/core/error.h"
+#include "base/core/interrupt.h"
+#include "base/words/sample.h"
+#include "base/words/url_prefix.h"
+
+/* A group ends at either limit. */
+enum { GROUP_RECORDS = 1024, GROUP_BYTES = 16 << 20 };
+
+struct group {
+    uint64_t items[GROUP_RECORDS];
+    uint64_t numbers[GROUP_RECORDS];
+    size_t count;
+};
+
+recmap_status reading_init(struct reading *reading, struct record_exam *exam, recmap_error *error) {
+    const struct examination *examination = exam->examination;
+    *reading = (struct reading){
+        .exam = exam,
+        .size = sample_clamp(examination->options->sample, examination->item_count),
+        .pass_count = examination->options->lists_records ? 2 : 1,
+        .bad_shards = calloc(examination->shards.count + 1, sizeof(bool)),
+        .reports_damage = true,
+    };
+    if (!reading->bad_shards) return fail_memory(error);
+    RETURN_IF_FAILED(recmap_batch_create(&reading->batch, error));
+    recmap_batch_set_threads(reading->batch, examination->options->thread_count);
+    return RECMAP_OK;
+}
+
+void reading_deinit(struct reading *reading) {
+    recmap_batch_destroy(reading->batch);
+    free(reading->bad_shards);
+}
+
+/* ---- Progress. */
+
+/* The total size of the records is unknown; it is estimated from the mean of those read. */
+static recmap_status report_progress(const struct reading *reading, recmap_error *error) {
+    const recmap_doctor_options *options = reading->exam->examination->options;
+    if (!options->progress || !reading->done) return RECMAP_OK;
+    double mean = (double)reading->bytes_read / (double)reading->done;
+    recmap_progress progress = {
+        .bytes_done = reading->bytes_read,
+        .bytes_total = (uint64_t)(mean * (double)reading->size * reading->pass_count),
+        .record_count = reading->done,
+    };
+    if (!options->progress(&progress, options->progress_context)) return RECMAP_OK;
+    return fail(error, RECMAP_CANCELLED, "cancelled");
+}
+
+/* ---- Records that cannot be read. */
+
+/* Returns true if the error concerns a record or a shard, so that others may be readable. */
+static bool is_local(const recmap_error *error) {
+    if (error->status == RECMAP_CANCELLED || error->status == RECMAP_NO_MEMORY) return false;
+    return error->status != RECMAP_IO || !url_is_url(error->path);
+}
+
+static size_t shard_of(const struct examination *examination, uint64_t item) {
+    return shard_list_find(&examination->shards, examination_number(examination, item))->shard;
+}
+
+/* A shard that is missing or was changed gives no record, so the others are not tried. */
+static recmap_status add_unreadable(struct reading *reading, uint64_t item,
+                                    const recmap_error *reason, recmap_error *error) {
+    static const struct finding_kind record_kind = {
+        CHECK_DAMAGE, RECMAP_SEVERITY_ERROR,
+        "restore the shard from its source; or index with --on-bad-record skip"};
+    static const struct finding_kind shard_kind = {
+        CHECK_DAMAGE, RECMAP_SEVERITY_ERROR,
+        "restore the shard that was indexed, or index this one again"};
+    const struct examination *examination = reading->exam->examination;
+    RETURN_IF_FAILED(diagnosis_list_record(examination->diagnosis, item, error));
+    bool is_shard = reason->status == RECMAP_IO || reason->status == RECMAP_STALE;
+    size_t shard = shard_of(examination, item);
+    if (is_shard) reading->bad_shards[shard] = true;
+    if (!reading->reports_damage) return RECMAP_OK;
+    if (!is_shard)
+        return examination_add(examination, record_kind, item, error, "%s", reason->message);
+    return diagnosis_add(examination->diagnosis, shard_kind,
+                         place_of_file(examination->shards.shards[shard].name), error, "%s",
+                         reason->message);
+}
+
+/* ---- Groups. */
+
+static recmap_status visit(struct reading *reading, reading_visit_fn visit_record, uint64_t item,
+                           const recmap_record *record, recmap_error *error) {
+    reading->bytes_read += record->size;
+    if (reading->reports_damage) reading->exam->examination->diagnosis->read_count++;
+    return visit_record(reading->exam, item, record, error);
+}
+
+static recmap_status read_one(struct reading *reading, reading_visit_fn visit_record, uint64_t item,
+                              recmap_error *error) {
+    const struct examination *examination = reading->exam->examination;
+    recmap_record record;
+    recmap_error reason = RECMAP_ERROR_INIT;
+    recmap_status status = recmap_dataset_get(&record, examination->dataset,
+                                              examination_number(examination, item), &reason);
+    if (status != RECMAP_OK && is_local(&reason))
+        return add_unreadable(reading, item, &reason, error);
+    if (status != RECMAP_OK) {
+        if (error) *error = reason;
+        return status;
+    }
+    status = visit(reading, visit_record, item, &record, error);
+    if (status == RECMAP_OK) status = record_exam_flush(reading->exam, error);
+    recmap_record_release(&record);
+    return status;
+}
+
+/* Reads the records of a group that failed one by one. */
+static recmap_status read_singly(struct reading *reading, reading_visit_fn visit_record,
+                                 const struct group *group, recmap_error *error) {
+    for (size_t i = 0; i < group->count; i++) {
+        size_t shard = shard_of(reading->exam->examination, group->items[i]);
+        if (reading->bad_shards[shard])
+            RETURN_IF_FAILED(diagnosis_list_record(reading->exam->examination->diagnosis,
+                                                   group->items[i], error));
+        else RETURN_IF_FAILED(read_one(reading, visit_record, group->items[i], error));
+    }
+    return RECMAP_OK;
+}
+
+static recmap_status read_group(struct reading *reading, reading_visit_fn visit_record,
+                                const struct group *group, recmap_error *error) {
+    recmap_dataset *dataset = reading->exam->examination->dataset;
+    recmap_error reason = RECMAP_ERROR_INIT;
+    recmap_status status =
+        recmap_dataset_gather(reading->batch, dataset, group->numbers, group->count, &reason);
+    if (status != RECMAP_OK && is_local(&reason))
+        return read_singly(reading, visit_record, group, error);
+    if (status != RECMAP_OK) {
+        if (error) *error = reason;
+        return status;
+    }
+    const recmap_record *records = recmap_batch_records(reading->batch);
+    for (size_t i = 0; i < group->count; i++)
+        RETURN_IF_FAILED(visit(reading, visit_record, group->items[i], &records[i], error));
+    return record_exam_flush(reading->exam, error);
+}
+
+/* Fills the group with the next records that are not in bad shards. At least one fits. */
+static recmap_status fill_group(struct group *group, struct reading *reading, uint64_t *next,
+                                recmap_error *error) {
+    const struct examination *examination = reading->exam->examination;
+    uint64_t room = GROUP_BYTES;
+    for (group->count = 0; *next < reading->size && group->count < GROUP_RECORDS; ++*next) {
+        uint64_t item = sample_position(*next, reading->size, examination->item_count);
+        uint64_t number = examination_number(examination, item);
+        if (reading->bad_shards[shard_of(examination, item)]) {
+            RETURN_IF_FAILED(diagnosis_list_record(examination->diagnosis, item, error));
+            continue;
+        }
+        recmap_location location;
+        RETURN_IF_FAILED(recmap_dataset_locate(&location, examination->dataset, number, 1, error));
+        if (group->count && location.size > room) break;
+        room -= min_u64(location.size, room);
+        group->items[group->count] = item;
+        group->numbers[group->count++] = number;
+    }
+    return RECMAP_OK;
+}
+
+recmap_status reading_pass(struct reading *reading, reading_visit_fn visit_record,
+                           recmap_error *error) {
+    struct group *group = malloc(sizeof *group);
+    if (!group) return fail_memory(error);
+    recmap_status status = RECMAP_OK;
+    for (uint64_t next = 0; status == RECMAP_OK && next < reading->size;) {
+        uint64_t first = next;
+        status = fill_group(group, reading, &next, error);
+        if (status == RECMAP_OK) status = read_group(reading, visit_record, group, error);
+        reading->done += next - first;
+        if (status == RECMAP_OK) status = report_progress(reading, error);
+    }
+    recmap_batch_clear(reading->batch);
+    free(group);
+    reading->reports_damage = false;
+    return status;
+}

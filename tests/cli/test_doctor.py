@@ -1,0 +1,278 @@
+"""doctor: each check on a set made for it, sound sets, and hostile ones."""
+
+import json
+import os
+import random
+import shutil
+import unittest
+
+import doctor_sets as sets
+from support import DIGITS, CliTest, example, needs_images, tfrecord
+
+SHARED = os.environ.get("RECMAP_TEST_DATA") or os.path.join(
+    os.path.dirname(DIGITS), "..", "..", "shared", "data"
+)
+IMAGES = {
+    "damaged picture", "damaged header", "no picture", "cmyk", "turned", "16 bits", "misnamed",
+    "pictures",
+}  # fmt: skip
+
+
+def printed(finding):
+    """The lines that are printed for a finding of --json."""
+    place = "".join(
+        f"{part}: "
+        for part in (
+            finding["severity"],
+            finding["shard"],
+            None if finding["record"] is None else f"record {finding['record']}",
+        )
+        if part is not None
+    )
+    return f"{place}{finding['message']} [{finding['check']}]\n  {finding['advice']}\n"
+
+
+class DoctorTest(CliTest):
+    def fill(self, name, files):
+        os.mkdir(self.path(name))
+        for file, data in files.items():
+            self.write(os.path.join(name, file), data)
+
+    def examine(self, *arguments):
+        """The findings. What is printed without --json says the same."""
+        result = self.run_recmap("doctor", "--json", *arguments)
+        self.assertEqual(result.err, b"", result)
+        document = json.loads(result.out)
+        findings = document["findings"]
+        self.assertEqual(result.status, any(f["severity"] != "note" for f in findings), result)
+        text = self.run_recmap("doctor", *arguments)
+        *lines, summary = text.out.decode().splitlines(keepends=True)
+        self.assertEqual("".join(lines), "".join(map(printed, findings)))
+        self.assertEqual(text.status, result.status)
+        for severity in ("error", "warning", "note"):
+            number = sum(finding["severity"] == severity for finding in findings)
+            self.assertIn(f"{number} {severity}{'' if number == 1 else 's'}", summary)
+        return document
+
+
+class Faults(DoctorTest):
+    def check_fault(self, name):
+        files, expected = sets.FAULTS[name]
+        folder = name.replace(" ", "-")
+        self.fill(folder, files)
+        before = sorted(os.listdir(self.path(folder)))
+        findings = self.examine(folder)["findings"]
+        found = [(f["check"], f["severity"], f["record"]) for f in findings]
+        self.assertEqual(set(found), {expected}, (name, findings))
+        self.assertEqual(sorted(os.listdir(self.path(folder))), before)
+        for finding in findings:
+            self.assertTrue(finding["advice"] and finding["message"])
+            if finding["record"] is not None:
+                self.assertTrue(finding["shard"].startswith(f"{folder}/"), finding)
+
+    def test_each_fault_is_found_by_its_check_alone(self):
+        for name in sets.FAULTS:
+            if name not in IMAGES:
+                with self.subTest(name):
+                    self.check_fault(name)
+
+    @needs_images
+    def test_each_fault_of_pictures_is_found_by_its_check_alone(self):
+        for name in IMAGES & set(sets.FAULTS):
+            with self.subTest(name):
+                self.check_fault(name)
+
+    def test_nothing_is_found_in_sound_sets(self):
+        for name, files in sets.SOUND.items():
+            with self.subTest(name):
+                self.fill(name, files)
+                self.assertEqual(self.examine(name)["findings"], [])
+
+    def test_nothing_is_found_in_the_digits(self):
+        shutil.copytree(DIGITS, self.path("digits"))
+        self.index("-o", "digits.rmx", "--id", "id", "digits")
+        document = {"findings": [], "records": 1797, "records_read": 1797}
+        self.assertEqual(self.examine("digits.rmx"), document)
+        self.assertEqual(self.examine("digits"), document)
+
+
+class Ids(DoctorTest):
+    def check_ids(self, records, *expected):
+        self.write("set.tfrecord", tfrecord(records))
+        self.index("--id", "name", "set.tfrecord", err=None)
+        findings = self.examine("set.rmx")["findings"]
+        self.assertEqual([(f["check"], f["severity"], f["record"]) for f in findings], [*expected])
+
+    def index(self, *arguments, err=None):
+        self.assertEqual(self.run_recmap("index", *arguments).status, 0)
+
+    def test_repeated(self):
+        records = [sets.sound(i, name=f"n{i if i != 9 else 4}") for i in range(30)]
+        self.check_ids(records, ("ids", "warning", 9))
+
+    def test_labels(self):
+        records = [sets.sound(i, name=f"n{i % 10}") for i in range(200)]
+        self.check_ids(records, ("ids", "warning", None))
+
+    def test_missing(self):
+        records = [sets.sound(i, name=None if i == 9 else f"n{i}") for i in range(30)]
+        self.check_ids(records, ("ids", "warning", 9), ("missing_features", "note", 9))
+
+
+class Selections(DoctorTest):
+    def saved(self, files, *more):
+        self.fill("set", files)
+        result = self.run_recmap("doctor", "set", "-o", "bad.rmv", *more)
+        self.assertEqual(result.status, 1, result)
+        numbers = self.run_recmap("cat", "bad.rmv", "--format", "number").out.split()
+        return [int(number) for number in numbers]
+
+    def test_all_records_of_findings_are_saved(self):
+        records = list(sets.RECORDS)
+        records[3] = sets.sound(3, label="three")
+        records[8] = sets.sound(8, values=[1.5, float("nan")])
+        records[11] = records[2]
+        for number in (5, 15, 25):
+            records[number] = sets.sound(number, values=[0.5] * 3)
+        self.assertEqual(self.saved(sets.one(records)), [3, 8, 11])
+
+    def test_lengths_and_lacking_features(self):
+        records = [sets.sound(i, label=None) if i % 5 == 3 else sets.sound(i) for i in range(40)]
+        records[7] = sets.sound(7, values=[0.5] * 3)
+        self.assertEqual(self.saved(sets.one(records)), sorted([7, *range(3, 40, 5)]))
+
+    def test_a_selection_is_examined_by_positions(self):
+        records = sets.changed(20, label="three")
+        self.write("set.tfrecord", tfrecord(records))
+        self.assertEqual(self.run_recmap("index", "set.tfrecord").status, 0)
+        where = ["select", "set.rmx", "--where", "length > 0", "-o", "all.rmv"]
+        self.assertEqual(self.run_recmap(*where).status, 0)
+        self.assertEqual(self.examine("all.rmv")["findings"][0]["record"], 20)
+        result = self.run_recmap("sample", "set.rmx", "--count", "30", "-o", "some.rmv")
+        if result.status == 0:
+            position = self.examine("some.rmv")["findings"][0]["record"]
+            order = self.run_recmap("cat", "some.rmv", "--format", "number").out.split()
+            self.assertEqual(order[position], b"20")
+
+    def test_an_index_whose_records_changed(self):
+        self.write("set.tfrecord", tfrecord(sets.RECORDS))
+        self.assertEqual(self.run_recmap("index", "set.tfrecord").status, 0)
+        data = bytearray(self.read("set.tfrecord"))
+        data[-20] ^= 1
+        times = os.stat(self.path("set.tfrecord"))
+        self.write("set.tfrecord", bytes(data))
+        os.utime(self.path("set.tfrecord"), ns=(times.st_atime_ns, times.st_mtime_ns))
+        findings = self.examine("set.rmx")["findings"]
+        self.assertEqual([(f["check"], f["record"]) for f in findings], [("damage", 29)])
+        os.remove(self.path("set.tfrecord"))
+        os.mkdir(self.path("empty"))
+        result = self.run_recmap("doctor", "set.rmx")
+        self.assertEqual(result.status, 4, result)  # as for other commands
+
+
+class Options(DoctorTest):
+    def test_a_sample(self):
+        self.fill("set", sets.one([sets.sound(i) for i in range(100)]))
+        document = self.examine("set", "--sample", "10")
+        self.assertEqual((document["records"], document["records_read"]), (100, 10))
+
+    def test_names_alone(self):
+        files, expected = sets.FAULTS["two generations"]
+        self.fill("set", dict.fromkeys(files, b"no record"))
+        findings = self.examine("set", "--index-only")["findings"]
+        self.assertEqual([(f["check"], f["severity"]) for f in findings], [expected[:2]])
+
+    def test_wrong_usage(self):
+        self.check_wrong(
+            "doctor", "a", "-o", "b", what="-o needs a name that ends in .rmv, not 'b'"
+        )
+        self.check_wrong(
+            "doctor", "a", "--index-only", "--sample", "5",
+            what="--index-only reads no record: omit --sample",
+        )  # fmt: skip
+        self.check_wrong("doctor", "a.rmx", "b", what="only one index can be given")
+
+
+class Hostile(DoctorTest):
+    def check_lives(self, *arguments):
+        result = self.run_recmap("doctor", "--json", *arguments)
+        self.assertIn(result.status, (0, 1, 2, 3, 4), result)
+        if result.status < 2:
+            json.loads(result.out)
+        return result
+
+    def test_metadata_of_any_bytes(self):
+        self.fill("set", sets.prepared(sets.ROBOT))
+        good = self.read("set/dataset_info.json")
+        draw = random.Random(7)
+        texts = [b"", b"[" * 100_000, b'{"a":' * 100_000, b"\0", b"null", b'{"name": 3}', b"{}"]
+        texts += [b'{"name": "\\u0000", "splits": [{}]}', b'{"name":"x","splits":[{"name":"a"}]}']
+        for _ in range(60):
+            text = bytearray(good)
+            for _ in range(draw.randrange(1, 6)):
+                text[draw.randrange(len(text))] = draw.randrange(256)
+            texts.append(bytes(text[: draw.choice([None, draw.randrange(len(text))])]))
+        for text in texts:
+            self.write("set/dataset_info.json", text)
+            with self.subTest(text[:80]):
+                self.assertLess(self.check_lives("set", "--index-only").status, 2)
+
+    def test_records_of_any_bytes(self):
+        draw = random.Random(3)
+        records = []
+        for record in [*sets.RECORDS, *sets.episodes(), sets.sequence(1, 3)] * 5:
+            bytes_ = bytearray(record)
+            bytes_[draw.randrange(len(bytes_))] = draw.randrange(256)
+            records.append(bytes(bytes_))
+        self.fill("set", sets.one(records))
+        self.assertEqual(self.check_lives("set").status, 1)
+
+    def test_names_that_control_terminals(self):
+        name = "\x1b[31mred\n"
+        records = [example(**{name: float("nan"), "id": str(i)}) for i in range(3)]
+        self.fill("set", {"\x1b[2J.tfrecord": tfrecord(records)})
+        result = self.run_recmap("doctor", "set")
+        self.assertEqual(result.status, 1)
+        self.assertNotIn(b"\x1b", result.out)
+
+    def test_many_features_and_findings(self):
+        records = [example(**{f"f{i}-{j}": float("nan") for j in range(40)}) for i in range(20)]
+        self.fill("set", sets.one(records))
+        findings = self.examine("set")["findings"]
+        self.assertLess(len(findings), 400)
+
+    def test_a_folder_without_shards(self):
+        os.mkdir(self.path("set"))
+        self.assertEqual(self.check_lives("set").status, 2)
+        self.write("set/README.md", b"nothing")
+        self.assertEqual(self.check_lives("set").status, 2)
+
+    def test_a_broken_link(self):
+        self.fill("set", sets.shards(sets.RECORDS, 3))
+        os.remove(self.path("set/set-00001-of-00003.tfrecord"))
+        os.symlink("nowhere", self.path("set/set-00001-of-00003.tfrecord"))
+        result = self.check_lives("set", "--index-only")
+        checks = [finding["check"] for finding in json.loads(result.out)["findings"]]
+        self.assertEqual(checks, ["missing_shards"])
+
+
+# What there is to say about the files of shared/data.
+KNOWN = {}
+
+
+@unittest.skipUnless(os.path.isdir(SHARED), "skipped: there is no folder of real files")
+class RealFiles(DoctorTest):
+    def test_each_finding_is_known(self):
+        root = os.path.join(SHARED, "tfrecord")
+        for folder, _, files in sorted(os.walk(root)):
+            for name in sorted(files):
+                path = os.path.join(folder, name)
+                if name in ("MANIFEST.tsv", "schemas.json"):
+                    continue
+                found = {f["check"] for f in self.examine(path)["findings"]}
+                with self.subTest(os.path.relpath(path, root)):
+                    self.assertLessEqual(found, KNOWN.get(os.path.relpath(path, root), set()))
+
+
+if __name__ == "__main__":
+    unittest.main()
