@@ -66,7 +66,7 @@ unsigned feature_exam_add(struct feature_exam *feature, const struct example_fea
     return note_values(feature, before, item);
 }
 
-/* A list without steps is no empty feature: see episode_checks.h. */
+/* A list without steps is not an empty feature: see episode_checks.h. */
 unsigned feature_exam_add_list(struct feature_exam *feature, const struct example_feature *steps,
                                size_t count, uint64_t item) {
     struct value_counts before = counts_of(feature->stats);
@@ -117,7 +117,7 @@ recmap_severity feature_exam_judge_lacking(const struct feature_exam *feature,
     return judge_share(feature->lacking.count, record_count);
 }
 
-/* Empty lists are no surprise in a feature of any length. */
+/* A feature of any length may have none. */
 recmap_severity feature_exam_judge_empty(const struct feature_exam *feature,
                                          uint64_t record_count) {
     bool is_ragged = feature->length_count > 1 && !feature_exam_has_odd_lengths(feature);

@@ -162,12 +162,13 @@ static recmap_status judge_constant(const struct judged_feature *judged, recmap_
         "a constant teaches nothing: leave the feature out, or find out why its values were lost"};
     const struct feature_exam *feature = judged->feature;
     const struct feature_stats *stats = feature->stats;
-    if (feature->records.count < CONSTANT_RECORDS_MIN || !feature_exam_is_constant(feature) ||
+    uint64_t valued = feature->records.count - feature->traits[TRAIT_EMPTY].count;
+    if (valued < CONSTANT_RECORDS_MIN || !feature_exam_is_constant(feature) ||
         episode_flag_is_named(stats->name, stats->name_size))
         return RECMAP_OK;
     return examination_add(judged->examination, kind, feature->records.first, error,
-                           "%s has the same value in all %" PRIu64 " records that have it",
-                           judged->label, feature->records.count);
+                           "%s has the same value in all %" PRIu64 " records that have one",
+                           judged->label, valued);
 }
 
 /* ---- Pictures. */

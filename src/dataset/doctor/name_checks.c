@@ -40,22 +40,23 @@ static recmap_status add_missing(const struct examination *examination,
                          missing->surplus_count == 1 ? "its name gives" : "their names give");
 }
 
-/* Whether objects of a store are there shows when they are read. */
-static recmap_status check_files(const struct examination *examination, recmap_error *error) {
+/* An object of a store is looked for when it is read. */
+static recmap_status check_files(struct examination *examination, recmap_error *error) {
     static const struct finding_kind kind = {
         CHECK_MISSING_SHARDS, RECMAP_SEVERITY_ERROR,
         "copy the file there; or, if the shards were moved, name their folder with `--shards`"};
     for (size_t i = 0; i < examination->shards.count; i++) {
-        const struct listed_shard *shard = &examination->shards.shards[i];
+        struct listed_shard *shard = &examination->shards.shards[i];
         struct file_stat file;
         if (url_is_url(shard->path) || file_stat_path(&file, shard->path)) continue;
+        shard->is_missing = true;
         RETURN_IF_FAILED(diagnosis_add(examination->diagnosis, kind, place_of_file(shard->name),
                                        error, "the shard is missing"));
     }
     return RECMAP_OK;
 }
 
-recmap_status check_missing_shards(const struct examination *examination, recmap_error *error) {
+recmap_status check_missing_shards(struct examination *examination, recmap_error *error) {
     const struct shard_list *shards = &examination->shards;
     recmap_missing_shards missing;
     char **paths = malloc((shards->count + 1) * sizeof *paths);

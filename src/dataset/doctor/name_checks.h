@@ -4,8 +4,9 @@
 
 #include "dataset/doctor/examination.h"
 
-/* Finds shards that are missing, by their names or as files. Errors: NO_MEMORY. */
-recmap_status check_missing_shards(const struct examination *examination, recmap_error *error);
+/* Finds shards that are missing, by their names or as files, which are marked. Errors: NO_MEMORY.
+ */
+recmap_status check_missing_shards(struct examination *examination, recmap_error *error);
 
 /* Finds several sets, unless metadata describes them all: call check_metadata first. Errors:
  * NO_MEMORY. */

@@ -27,6 +27,8 @@ recmap_status reading_init(struct reading *reading, struct record_exam *exam, re
         .reports_damage = true,
     };
     if (!reading->bad_shards) return fail_memory(error);
+    for (size_t i = 0; i < examination->shards.count; i++)
+        reading->bad_shards[i] = examination->shards.shards[i].is_missing;
     RETURN_IF_FAILED(recmap_batch_create(&reading->batch, error));
     recmap_batch_set_threads(reading->batch, examination->options->thread_count);
     return RECMAP_OK;

@@ -17,6 +17,7 @@ struct listed_shard {
     uint64_t payload_size; /* of its records, or COUNT_UNKNOWN */
     size_t set;            /* the number of its set; see set_list.h */
     bool is_described;     /* metadata beside it names it */
+    bool is_missing;       /* there is no such file */
 };
 
 /* A part of a file with consecutive records: a file that grew has several. */

@@ -10,6 +10,9 @@
 #define EXACT_MAX 0x1p24f
 #define INTEGER_LIMIT 0x1p63f
 
+/* Fewer numbers are read one by one: copying the statistics takes longer. */
+enum { PACKED_MIN = 8 };
+
 struct feature_stats *feature_stats_create(const uint8_t *name, size_t name_size, bool is_list) {
     struct feature_stats *stats = malloc(sizeof *stats + name_size + 1);
     if (!stats) return NULL;
@@ -66,12 +69,51 @@ static void add_value(struct feature_stats *stats, const recmap_value *value) {
     }
 }
 
+/* Adds floats that lie in one piece. The statistics are kept in registers meanwhile. */
+static void add_floats(struct feature_stats *stats, const uint8_t *floats, uint64_t count) {
+    struct feature_stats local = *stats;
+    for (uint64_t i = 0; i < count; i++) {
+        uint32_t bits = load32(floats + 4 * i);
+        float value;
+        memcpy(&value, &bits, sizeof value);
+        widen_float(&local, value);
+    }
+    *stats = local;
+}
+
+/* The same for varints. Returns false, and adds nothing, if the piece has another number of them.
+ */
+static bool add_varints(struct feature_stats *stats, struct wire varints, uint64_t count) {
+    struct feature_stats local = *stats;
+    struct wire_trace trace = {0};
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t bits;
+        if (wire_done(&varints) || !wire_read_varint(&bits, &varints, &trace)) return false;
+        widen_int64(&local, (int64_t)bits);
+    }
+    if (!wire_done(&varints)) return false;
+    *stats = local;
+    return true;
+}
+
+/* Writers pack all numbers of a feature together. Returns false, and adds nothing, for any other
+ * form. */
+static bool add_packed(struct feature_stats *stats, const struct example_feature *feature) {
+    const struct wire *first = &feature->first;
+    if (feature->count < PACKED_MIN) return false;
+    if (feature->kind == RECMAP_TYPE_INT64) return add_varints(stats, *first, feature->count);
+    if (feature->kind != RECMAP_TYPE_FLOAT || wire_left(first) / 4 != feature->count) return false;
+    add_floats(stats, first->at, feature->count);
+    return true;
+}
+
 static void add_values(struct feature_stats *stats, const struct example_feature *feature,
                        struct example_values values) {
     recmap_value value;
     if (feature->count) stats->kinds |= 1u << feature->kind;
     else stats->empty_kinds |= 1u << feature->kind;
     widen_count(&stats->min_length, &stats->max_length, stats->length_count++ == 0, feature->count);
+    if (add_packed(stats, feature)) return;
     while (example_values_next(&value, &values)) add_value(stats, &value);
 }
 

@@ -1,12 +1,15 @@
 """doctor: each check on a set made for it, sound sets, and hostile ones."""
 
+import base64
+import fnmatch
 import json
 import os
 import random
 import shutil
 import unittest
 
-import doctor_sets as sets
+from doctor import sets
+from doctor.known_findings import KNOWN
 from support import DIGITS, CliTest, example, needs_images, tfrecord
 
 SHARED = os.environ.get("RECMAP_TEST_DATA") or os.path.join(
@@ -96,6 +99,19 @@ class Faults(DoctorTest):
         self.assertEqual(self.examine("digits"), document)
 
 
+class SeekPoints(DoctorTest):
+    def test_a_shard_that_is_one_block(self):
+        record = {"base64": base64.b64encode(sets.sound(0, blob=bytes(17 << 20))).decode()}
+        self.write("lines", json.dumps(record).encode())
+        self.assertEqual(self.run_recmap("import", "lines", "-o", "plain").status, 0)
+        self.fill("set", {"set.tfrecord.gz": sets.one_block(self.read("plain"))})
+        for options in [], ["--sample", "1"]:
+            findings = self.examine("set", *options)["findings"]
+            self.assertEqual(
+                [(f["check"], f["severity"]) for f in findings], [("seek_points", "warning")]
+            )
+
+
 class Ids(DoctorTest):
     def check_ids(self, records, *expected):
         self.write("set.tfrecord", tfrecord(records))
@@ -165,9 +181,8 @@ class Selections(DoctorTest):
         findings = self.examine("set.rmx")["findings"]
         self.assertEqual([(f["check"], f["record"]) for f in findings], [("damage", 29)])
         os.remove(self.path("set.tfrecord"))
-        os.mkdir(self.path("empty"))
-        result = self.run_recmap("doctor", "set.rmx")
-        self.assertEqual(result.status, 4, result)  # as for other commands
+        findings = self.examine("set.rmx")["findings"]
+        self.assertEqual([f["check"] for f in findings], ["missing_shards"])
 
 
 class Options(DoctorTest):
@@ -251,27 +266,36 @@ class Hostile(DoctorTest):
         self.fill("set", sets.shards(sets.RECORDS, 3))
         os.remove(self.path("set/set-00001-of-00003.tfrecord"))
         os.symlink("nowhere", self.path("set/set-00001-of-00003.tfrecord"))
-        result = self.check_lives("set", "--index-only")
-        checks = [finding["check"] for finding in json.loads(result.out)["findings"]]
-        self.assertEqual(checks, ["missing_shards"])
-
-
-# What there is to say about the files of shared/data.
-KNOWN = {}
+        for options in [], ["--index-only"]:
+            result = self.check_lives("set", *options)
+            self.assertEqual(result.status, 2)  # as for other commands
+            self.assertIn(b"the link is broken", result.err)
 
 
 @unittest.skipUnless(os.path.isdir(SHARED), "skipped: there is no folder of real files")
 class RealFiles(DoctorTest):
+    def known(self, path):
+        """The checks that may find something in a file, and why."""
+        matching = [entry for entry in KNOWN if fnmatch.fnmatch(path, entry[0])]
+        self.assertLess(len(matching), 2, path)
+        return matching[0][1] if matching else set()
+
     def test_each_finding_is_known(self):
         root = os.path.join(SHARED, "tfrecord")
+        found = set()
         for folder, _, files in sorted(os.walk(root)):
-            for name in sorted(files):
-                path = os.path.join(folder, name)
-                if name in ("MANIFEST.tsv", "schemas.json"):
-                    continue
-                found = {f["check"] for f in self.examine(path)["findings"]}
-                with self.subTest(os.path.relpath(path, root)):
-                    self.assertLessEqual(found, KNOWN.get(os.path.relpath(path, root), set()))
+            for name in sorted(set(files) - {"MANIFEST.tsv", "schemas.json"}):
+                path = os.path.relpath(os.path.join(folder, name), root)
+                result = self.run_recmap("doctor", "--json", os.path.join(root, path))
+                self.assertIn(result.status, (0, 1), result)
+                checks = {finding["check"] for finding in json.loads(result.out)["findings"]}
+                found |= {(path, check) for check in checks}
+                with self.subTest(path):
+                    self.assertLessEqual(checks, self.known(path))
+        for pattern, checks, why in KNOWN:
+            for check in checks:
+                matching = [path for path, other in found if other == check]
+                self.assertTrue(fnmatch.filter(matching, pattern), (pattern, check, why))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,110 @@
+"""Dataset.doctor(): the form of the result, views, samples; and metadata of TFDS on opening."""
+
+import json
+import warnings
+
+import pytest
+import recmap
+from conftest import write
+
+
+def record(number, **changes):
+    return {"label": number % 7, "position": [number / 3, number / 7], **changes}
+
+
+def records_with_faults():
+    records = [record(number) for number in range(100)]
+    records[20] = record(20, label=0.5)
+    records[40] = record(40, position=[0.5, float("nan")])
+    records[70] = records[3]
+    return records
+
+
+@pytest.fixture
+def faulty(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the kind that changes
+        write(tmp_path, records_with_faults(), name="faulty.tfrecord")
+    with recmap.open(tmp_path / "faulty.tfrecord") as ds:
+        yield ds
+
+
+def found(ds, **options):
+    return [(f["check"], f["record"]) for f in ds.doctor(**options)["findings"]]
+
+
+def test_findings_name_shard_record_and_advice(faulty, tmp_path):
+    diagnosis = faulty.doctor()
+    assert (diagnosis["records"], diagnosis["records_read"]) == (100, 100)
+    kinds, *_ = diagnosis["findings"]
+    assert kinds == {
+        "check": "feature_kinds",
+        "severity": "error",
+        "shard": str(tmp_path / "faulty.tfrecord"),
+        "record": 20,
+        "message": "1 of 100 records has feature 'label' of another kind than int64; the first has "
+        "float",
+        "advice": "no parser reads several kinds of one feature: write these records again",
+    }
+    assert found(faulty) == [("feature_kinds", 20), ("not_finite", 40), ("equal_records", 70)]
+
+
+def test_records_of_a_view_are_positions(faulty):
+    assert found(faulty[15:45]) == [("feature_kinds", 5), ("not_finite", 25)]
+    assert found(faulty.select([70, 40, 3])) == [("not_finite", 1), ("equal_records", 2)]
+    assert found(faulty.select([8, 8, 9])) == []
+    assert found(faulty[:0]) == []
+
+
+def test_concatenations(faulty, digits):
+    assert ("other_records", 0) not in found(recmap.concat([digits, digits[:5]]))
+    assert ("equal_records", 1797) in found(recmap.concat([digits, digits[:5]]))
+
+
+def test_a_sample_and_the_index_alone(faulty):
+    assert faulty.doctor(sample=10)["records_read"] == 10
+    assert faulty.doctor(index_only=True) == {"findings": [], "records": 100, "records_read": 0}
+    with pytest.raises(ValueError, match="sample"):
+        faulty.doctor(sample=-1)
+
+
+def test_progress_can_stop_it(faulty):
+    class Stop(Exception):
+        pass
+
+    def stop(*_):
+        raise Stop
+
+    with pytest.raises(Stop):
+        faulty.doctor(progress=stop)
+
+
+@pytest.fixture
+def prepared(tmp_path):
+    write(tmp_path, [record(i) for i in range(30)], name="robot-train.tfrecord-00000-of-00001")
+    info = {"name": "robot", "version": "1.0.0", "splits": [{"name": "train"}]}
+    info["splits"][0]["shardLengths"] = ["30"]
+    (tmp_path / "dataset_info.json").write_text(json.dumps(info))
+    return tmp_path, info
+
+
+def test_opening_a_folder_warns_of_metadata_that_disagrees(prepared):
+    folder, info = prepared
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        recmap.open(folder).close()
+        recmap.open(folder).close()
+    info["splits"][0]["shardLengths"] = ["31"]
+    (folder / "dataset_info.json").write_text(json.dumps(info))
+    with pytest.warns(UserWarning, match="has 30 records, but dataset_info.json says 31"):
+        recmap.open(folder).close()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        recmap.open(folder / "robot-train.tfrecord-00000-of-00001").close()
+
+
+def test_metadata_that_cannot_be_read_does_not_prevent_opening(prepared):
+    folder, _ = prepared
+    (folder / "dataset_info.json").write_text("{")
+    with pytest.warns(UserWarning, match="not JSON at byte 1"):
+        assert len(recmap.open(folder)) == 30
