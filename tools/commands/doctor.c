@@ -111,6 +111,7 @@ static int run_examination(struct doctor_job *job, struct view *view) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = examine(&diagnosis, job, view, &error);
     if (status == RECMAP_OK) status = print(diagnosis, job, view->count, &error);
+    fflush(stdout); /* what is printed next goes to another stream */
     if (status == RECMAP_OK && job->path) status = save(view, diagnosis, job->path, &error);
     int exit_status = status == RECMAP_OK ? exit_status_of(diagnosis) : message_print(&error);
     recmap_diagnosis_destroy(diagnosis);
@@ -210,7 +211,7 @@ static int run(int argc, char **argv) {
 }
 
 static const char help[] =
-    "usage: recmap doctor [OPTION]... [-o BAD.rmv] FOLDER|NAME.rmx|NAME.rmv|SHARDS\n"
+    "usage: recmap doctor [OPTION]... [-o NAME.rmv] FOLDER|NAME.rmx|NAME.rmv|SHARDS\n"
     "\n"
     "Says what is wrong with a data set before it costs a training run: missing shards, damage,\n"
     "features that some records lack, NaN, pictures that cannot be decoded, equal records in\n"

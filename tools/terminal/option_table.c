@@ -5,8 +5,7 @@
 /* docs/man/options.cmake reads the definitions and rows of this file as text, because a build for
  * another machine cannot run the command. So a row has only literals, NULL and these names. */
 #define READERS "annotate cat doctor duplicates find get report sample schema view"
-#define VIEWERS                                                                                    \
-    "cat doctor duplicates find get info order report sample schema select split verify view"
+#define VIEWERS "cat duplicates find get info order report sample schema select split verify view"
 
 const struct option_row option_table[] = {
     /* index, and what verify shares with it */
@@ -205,7 +204,7 @@ const struct option_row option_table[] = {
      ".zlib are compressed"},
     {OPTION_OUTPUT, "output", "NAME.rmv", "duplicates select",
      "write to this file, which appears when it is complete"},
-    {OPTION_OUTPUT, "output", "BAD.rmv", "doctor",
+    {OPTION_OUTPUT, "output", "NAME.rmv", "doctor",
      "also write a selection of the records that errors and warnings are about, which needs an "
      "index: one is built beside the shards if there is none"},
     {OPTION_OUTPUT, "output", "NAME.rmx", "index",
@@ -223,7 +222,7 @@ const struct option_row option_table[] = {
     {OPTION_ACCESS, "access", "map|read|direct|auto", READERS " index",
      "how to read shards; default: map"},
     {OPTION_CHECK, "check", "data|header", READERS, "what to verify in a record; default: data"},
-    {OPTION_PLUGIN, "framing", "./PLUGIN.so", VIEWERS " annotate merge",
+    {OPTION_PLUGIN, "framing", "./PLUGIN.so", VIEWERS " annotate doctor merge",
      "load the custom framing of the shards"},
     {OPTION_DECODER, "decoder", "./DECODER.so", "doctor get report view",
      "also decode pictures with this shared object, whose code runs in this process (see "
@@ -233,7 +232,7 @@ const struct option_row option_table[] = {
      "--include_imports --descriptor_set_out=FILE writes it"},
     {OPTION_MESSAGE, "message", "TYPE", "cat find get index sample schema",
      "their type: its full name, or the last part of it; default: the type of the ids"},
-    {OPTION_INDEX, "index", "NAME.rmx", VIEWERS,
+    {OPTION_INDEX, "index", "NAME.rmx", VIEWERS " doctor",
      "open a selection (.rmv) with this index, if it was moved"},
     {OPTION_SHARDS_FOLDER, "shards", "FOLDER", READERS " verify",
      "read the shards from FOLDER or URL, if the index was moved"},
