@@ -35,19 +35,24 @@ struct current {
     bool is_bad;
 };
 
-/* Examines the values of bytes: those may be pictures, or names of pictures. */
+/* Examines a value of bytes: it may be a picture, or, alone, the name of one. */
+static recmap_status add_one(struct current *current, struct feature_exam *feature,
+                             const recmap_value *value, bool is_alone, recmap_error *error) {
+    int format;
+    const uint8_t *data = value->as.bytes.data;
+    size_t size = value->as.bytes.size;
+    RETURN_IF_FAILED(picture_check_add(&format, &current->exam->pictures, feature, current->item,
+                                       data, size, error));
+    if (format >= 0) picture_names_add_picture(&current->names, format);
+    else if (is_alone) picture_names_add_value(&current->names, feature, data, size);
+    return RECMAP_OK;
+}
+
 static recmap_status add_bytes(struct current *current, struct feature_exam *feature,
-                               struct example_values values, uint64_t count, recmap_error *error) {
+                               struct example_values values, recmap_error *error) {
     recmap_value value;
-    while (example_values_next(&value, &values)) {
-        int format;
-        const uint8_t *data = value.as.bytes.data;
-        size_t size = value.as.bytes.size;
-        RETURN_IF_FAILED(picture_check_add(&format, &current->exam->pictures, feature,
-                                           current->item, data, size, error));
-        if (format >= 0) picture_names_add_picture(&current->names, format);
-        else if (count == 1) picture_names_add_value(&current->names, feature, data, size);
-    }
+    while (example_values_next(&value, &values))
+        RETURN_IF_FAILED(add_one(current, feature, &value, false, error));
     return RECMAP_OK;
 }
 
@@ -62,8 +67,10 @@ static recmap_status add_feature(struct current *current, size_t index,
     if (feature_exam_add(feature, &entry->feature, current->item) & BAD_TRAITS)
         current->is_bad = true;
     if (entry->feature.kind != RECMAP_TYPE_BYTES) return RECMAP_OK;
-    return add_bytes(current, feature, example_values_begin(&entry->feature), entry->feature.count,
-                     error);
+    if (entry->feature.count != 1)
+        return add_bytes(current, feature, example_values_begin(&entry->feature), error);
+    recmap_value value = example_feature_first(&entry->feature);
+    return add_one(current, feature, &value, true, error);
 }
 
 static recmap_status add_list(struct current *current, const struct sequence_list *list,
@@ -78,8 +85,7 @@ static recmap_status add_list(struct current *current, const struct sequence_lis
         current->is_bad = true;
     for (size_t i = 0; i < list->step_count; i++)
         if (steps[i].kind == RECMAP_TYPE_BYTES)
-            RETURN_IF_FAILED(add_bytes(current, feature, sequence_values_begin(&steps[i]),
-                                       list->step_count, error));
+            RETURN_IF_FAILED(add_bytes(current, feature, sequence_values_begin(&steps[i]), error));
     return RECMAP_OK;
 }
 

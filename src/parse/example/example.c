@@ -58,9 +58,16 @@ bool example_features_take(struct example_features *features, struct example_rea
     return true;
 }
 
+/* Returns true if the names ascend, so that each is there once. Many writers sort them. */
+static bool are_sorted(const struct example_features *features) {
+    for (size_t i = 1; i < features->count; i++)
+        if (compare_names(&features->entries[i - 1], &features->entries[i]) >= 0) return false;
+    return true;
+}
+
 void example_features_settle(struct example_features *features) {
-    if (features->count > 1)
-        qsort(features->entries, features->count, sizeof *features->entries, compare_entries);
+    if (are_sorted(features)) return;
+    qsort(features->entries, features->count, sizeof *features->entries, compare_entries);
     keep_last(features);
 }
 

@@ -113,6 +113,11 @@ static void add_values(struct feature_stats *stats, const struct example_feature
     if (feature->count) stats->kinds |= 1u << feature->kind;
     else stats->empty_kinds |= 1u << feature->kind;
     widen_count(&stats->min_length, &stats->max_length, stats->length_count++ == 0, feature->count);
+    if (feature->count == 1) {
+        value = example_feature_first(feature);
+        add_value(stats, &value);
+        return;
+    }
     if (add_packed(stats, feature)) return;
     while (example_values_next(&value, &values)) add_value(stats, &value);
 }
