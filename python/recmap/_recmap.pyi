@@ -237,7 +237,7 @@ class Parser:
         cls,
         features: tuple[Any, ...],
         feature_lists: tuple[Any, ...] | None,
-        source: tuple[Any, ...] | MessageType | None = None,
+        reader: tuple[Any, ...] | MessageType | None = None,
     ) -> Self: ...
     def context_count(self) -> int: ...
 

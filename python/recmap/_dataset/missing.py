@@ -13,13 +13,13 @@ from .._example.boxes import Boxes, visible_name_of
 from .._example.features import (
     Feature,
     FixedLen,
-    ParserSource,
     Ragged,
     Sliced,
     Sparse,
     feature_of,
 )
 from .._example.partitions import partition_row
+from .._example.record_reader import RecordReader
 from .feature_names import NO_NAMES, Names
 from .selectable import Dataset as Selectable
 
@@ -101,7 +101,6 @@ def _requests_of(
     return [
         request
         for part, is_list in ((features, False), (feature_lists, True))
-        if not isinstance(part, ParserSource)  # of which names are checked when it is made
         for column, given in (part or {}).items()
         for request in _requests_of_feature(column, feature_of(given), is_list)
     ]
@@ -196,8 +195,8 @@ def check_batch(
 ) -> None:
     """Checks a batch that was parsed by one call. Warns once for each feature of a data set."""
     validate_missing(missing)
-    if missing == "ignore" or hasattr(features, "_source"):
-        return  # fields are compared with the header; members of JSON may be rare
+    if missing == "ignore" or isinstance(features, RecordReader):
+        return
     if batch._null_columns() or (len(batch) and len(batch._failures()) == len(batch)):
         warned = dataset._feature_names.warned
         _Check(dataset, features, feature_lists, missing, warned).check(batch)
@@ -218,9 +217,8 @@ class FirstBatchCheck:
     ) -> None:
         validate_missing(missing)
         self._check: _Check | None = None
-        is_text = hasattr(features, "_source")  # as in check_batch
         has_features = features is not None or feature_lists is not None
-        if missing != "ignore" and has_features and not is_text:
+        if missing != "ignore" and has_features and not isinstance(features, RecordReader):
             self._check = _Check(dataset, features, feature_lists, missing, set())
 
     def warn_only(self) -> None:

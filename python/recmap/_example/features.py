@@ -28,12 +28,12 @@ from .elements import (
 )
 from .images import Image
 from .partitions import partition_row
+from .record_reader import RecordReader
 from .row import Row, feature_row
 
 __all__ = [
     "FixedLen",
     "FixedLenSequence",
-    "ParserSource",
     "Ragged",
     "Sliced",
     "Sparse",
@@ -460,13 +460,6 @@ def feature_of(given: Any) -> Feature:
     return feature
 
 
-class ParserSource(Mapping[str, Any]):
-    """Features of records that are not tf.Examples: it makes their parser itself."""
-
-    def _parser(self) -> _recmap.Parser:
-        raise NotImplementedError
-
-
 def _rows_of(feature: Feature, name: str) -> tuple[Row, ...]:
     dtype = getattr(feature, "dtype", None)
     as_bits = isinstance(dtype, str) and dtype == "uint64_bits"
@@ -476,9 +469,8 @@ def _rows_of(feature: Feature, name: str) -> tuple[Row, ...]:
 
 def rows_of(features: Features) -> tuple[Row, ...]:
     """The features as the extension expects them."""
-    if hasattr(features, "_text_rows"):
-        text_rows: tuple[Row, ...] = features._text_rows()
-        return text_rows
+    if isinstance(features, RecordReader):
+        return features._rows()
     rows: list[Row] = []
     for name, feature in features.items():
         if not isinstance(name, str):
@@ -502,28 +494,28 @@ class _Parsers:
 
     def __init__(self) -> None:
         self._of_objects: dict[object, tuple[object, _recmap.Parser]] = {}
-        self._of_rows: dict[str, _recmap.Parser] = {}
+        self._of_rows: dict[object, _recmap.Parser] = {}
 
-    def find(self, features: Features, lists: Features | None, source: Any) -> _recmap.Parser:
+    def find(self, features: Features, lists: Features | None, reader: Any) -> _recmap.Parser:
         """The cached parser for these features, or for equal ones."""
         objects = (*features.values(), None, *(lists or {}).values())
         names = tuple(features), lists if lists is None else tuple(lists)
-        key = (*names, source, *map(id, objects))
+        key = (*names, reader, *map(id, objects))
         found = self._of_objects.get(key)
         if found:
             return found[1]
-        parser = self._of_equal(features, lists, source)
+        parser = self._of_equal(features, lists, reader)
         if _is_hashable(objects):  # immutable, so the parser stays right
             self._limit(self._of_objects)
             self._of_objects[key] = objects, parser  # keeps the objects: no other has their ids
         return parser
 
-    def _of_equal(self, features: Features, lists: Features | None, source: Any) -> _recmap.Parser:
-        rows = rows_of(features), None if lists is None else rows_of(lists), source
-        key = repr(rows)  # unlike ==, tells 0.0 from -0.0
+    def _of_equal(self, features: Features, lists: Features | None, reader: Any) -> _recmap.Parser:
+        rows = rows_of(features), None if lists is None else rows_of(lists)
+        key = repr(rows), reader  # repr, unlike ==, tells 0.0 from -0.0
         parser = self._of_rows.get(key)
         if parser is None:
-            parser = _recmap.Parser(*rows)
+            parser = _recmap.Parser(*rows, reader)
             self._limit(self._of_rows)
             self._of_rows[key] = parser
         return parser
@@ -554,17 +546,15 @@ def parser_of(
 ) -> _recmap.Parser:
     """Compiles features, and `lists`, if given, for the feature lists of SequenceExample. `header`
     is the data set's, which names the fields of `Csv`."""
-    if isinstance(features, ParserSource):
-        if lists is not None:
-            raise TypeError("feature lists are of tf.SequenceExample: leave them out")
-        return features._parser()
     for given in (features, {} if lists is None else lists):
         if not isinstance(given, Mapping):
             raise TypeError("features must be a dict: {name: recmap.FixedLen(...), ...}")
-    if hasattr(lists, "_source"):
-        raise TypeError("feature lists are those of SequenceExample, not of CSV or JSON lines")
-    source = features._source(header) if hasattr(features, "_source") else None
-    return _parsers.find(features, lists, source)
+    readers = [given for given in (features, lists) if isinstance(given, RecordReader)]
+    if readers and lists is not None:
+        kind = type(readers[0]).__name__
+        raise TypeError(f"{kind} cannot read feature lists, which only tf.SequenceExample has")
+    reader = features._reader(header) if isinstance(features, RecordReader) else None
+    return _parsers.find(features, lists, reader)
 
 
 def parser_of_batches(

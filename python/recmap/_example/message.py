@@ -13,15 +13,17 @@ from .._base.names import suggest_arguments
 from .features import (
     Feature,
     FixedLen,
-    ParserSource,
     Ragged,
     Sliced,
     VarLen,
     feature_of,
+    parser_of,
     rows_of,
 )
 from .images import Image
 from .partitions import RowLengths
+from .record_reader import RecordReader, refuse_bits
+from .row import Row
 
 __all__ = ["Extraction", "Message", "extraction_of"]
 
@@ -40,7 +42,7 @@ def _bytes_of(descriptor_set: Any) -> bytes | None:
 
 
 @suggest_arguments
-class Message(ParserSource):
+class Message(RecordReader):
     """Features of records that are protobuf messages: pass it as ``features=``.
 
     It is a mapping of the columns to what is read for them. A path names a field by the names of
@@ -81,7 +83,7 @@ class Message(ParserSource):
         self._type = _recmap.MessageType(self._descriptor_set, type)
         self._given = {name: _plain(name, given) for name, given in fields.items()}
         self._fields = {name: self._field(name, given) for name, given in self._given.items()}
-        self._compiled = _recmap.Parser(rows_of(self._fields), None, self._type)
+        parser_of(self)  # checks the fields
 
     @property
     def type(self) -> str | None:
@@ -118,8 +120,11 @@ class Message(ParserSource):
         listed: list[dict[str, Any]] = json.loads(self._type.fields())
         return listed
 
-    def _parser(self) -> _recmap.Parser:
-        return self._compiled
+    def _reader(self, header: bytes | None) -> _recmap.MessageType:
+        return self._type
+
+    def _rows(self) -> tuple[Row, ...]:
+        return rows_of(self._fields)
 
     def _field(self, name: str, given: Any) -> Feature:
         """The feature that reads a column. It knows its message, to be an id or a lifted column."""
@@ -144,6 +149,7 @@ class Message(ParserSource):
 
     def _of_feature(self, name: str, given: Any) -> Feature:
         feature: Feature = feature_of(given)
+        refuse_bits(name, getattr(feature, "dtype", None))
         if isinstance(feature, Sliced):
             raise ValueError(f"feature {name!r}: messages cannot be sliced")
         if not isinstance(feature, (VarLen, Ragged)) or self.type is None:

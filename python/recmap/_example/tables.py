@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from .._base.names import suggest_arguments
-from .features import FixedLen, VarLen, feature_of
+from .features import FixedLen, VarLen, feature_of, rows_of
+from .record_reader import RecordReader, refuse_bits
 from .row import Row
 
 __all__ = ["Csv", "JsonLines", "TextFeatures"]
@@ -24,6 +25,7 @@ def _checked(kind: str, name: object, given: Any) -> FixedLen | VarLen:
         raise TypeError(
             f"feature {name!r}: {kind} takes FixedLen and VarLen of numbers or bytes, not {given!r}"
         )
+    refuse_bits(name, feature.dtype)
     if feature.raw:
         raise ValueError(f"feature {name!r}: raw=True is for tf.Example: {kind} holds text")
     return feature if feature.key is not None else replace(feature, key=name)
@@ -37,7 +39,7 @@ def _character(argument: str, text: Any) -> str:
     return text
 
 
-class TextFeatures(Mapping[str, Any]):
+class TextFeatures(RecordReader):
     """Features with the format of the records that they are read from."""
 
     def __init__(self, features: Mapping[str, Any]) -> None:
@@ -55,12 +57,8 @@ class TextFeatures(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._features)
 
-    def _source(self, header: bytes | None) -> tuple[Any, ...]:
-        """How the records are written, as the extension expects it."""
-        raise NotImplementedError
-
-    def _text_rows(self) -> tuple[Row, ...]:
-        raise NotImplementedError
+    def _rows(self) -> tuple[Row, ...]:
+        return rows_of(self._features)
 
 
 @suggest_arguments
@@ -119,15 +117,17 @@ class Csv(TextFeatures):
             f"separator={separator!r})"
         )
 
-    def _source(self, header: bytes | None) -> tuple[Any, ...]:
+    def _reader(self, header: bytes | None) -> tuple[Any, ...]:
         return ("csv", *self._format, header)
 
-    def _text_rows(self) -> tuple[Row, ...]:
-        return tuple(
-            replace(feature, key=f"#{feature.key}")._row(name)
-            if isinstance(feature.key, int)
-            else feature._row(name)
-            for name, feature in self._features.items()
+    def _rows(self) -> tuple[Row, ...]:
+        return rows_of(
+            {
+                name: replace(feature, key=f"#{feature.key}")
+                if isinstance(feature.key, int)
+                else feature
+                for name, feature in self._features.items()
+            }
         )
 
 
@@ -160,8 +160,5 @@ class JsonLines(TextFeatures):
     def __repr__(self) -> str:
         return f"JsonLines({self._features!r})"
 
-    def _source(self, header: bytes | None) -> tuple[Any, ...]:
+    def _reader(self, header: bytes | None) -> tuple[Any, ...]:
         return ("json",)
-
-    def _text_rows(self) -> tuple[Row, ...]:
-        return tuple(feature._row(name) for name, feature in self._features.items())

@@ -8,13 +8,13 @@
 /* ("csv", delimiter, whether there are quotes, na, separator, header or None) or ("json",): how
  * records are written that are not tf.Examples */
 static recmap_status create_text(recmap_parser **parser, const recmap_feature *features,
-                                 size_t count, PyObject *source, recmap_error *error) {
+                                 size_t count, PyObject *reader, recmap_error *error) {
     recmap_csv_options options = RECMAP_CSV_OPTIONS_INIT;
     const char *kind, *delimiter, *separator;
     int has_quotes;
     Py_ssize_t header_size = 0;
-    if (PyTuple_Size(source) == 1) return recmap_parser_create_json(parser, features, count, error);
-    if (!PyArg_ParseTuple(source, "sspssz#", &kind, &delimiter, &has_quotes, &options.na,
+    if (PyTuple_Size(reader) == 1) return recmap_parser_create_json(parser, features, count, error);
+    if (!PyArg_ParseTuple(reader, "sspssz#", &kind, &delimiter, &has_quotes, &options.na,
                           &separator, &options.header, &header_size))
         return RECMAP_INVALID;
     options.delimiter = delimiter[0];
@@ -26,14 +26,14 @@ static recmap_status create_text(recmap_parser **parser, const recmap_feature *f
 
 /* The parser of records that are not tf.Examples: messages of a MessageType, or text. */
 static recmap_status create_other(recmap_parser **parser, const recmap_feature *features,
-                                  size_t count, PyObject *source, recmap_error *error) {
+                                  size_t count, PyObject *reader, recmap_error *error) {
     recmap_message_type *message_type;
-    if (PyTuple_Check(source)) return create_text(parser, features, count, source, error);
-    if (!take_message_type(source, &message_type)) return RECMAP_INVALID;
+    if (PyTuple_Check(reader)) return create_text(parser, features, count, reader, error);
+    if (!take_message_type(reader, &message_type)) return RECMAP_INVALID;
     return recmap_parser_create_message(parser, message_type, features, count, error);
 }
 
-static recmap_parser *make(PyObject *context, PyObject *lists, PyObject *source,
+static recmap_parser *make(PyObject *context, PyObject *lists, PyObject *reader,
                            struct feature_memory *memory) {
     size_t context_count, list_count = 0;
     recmap_feature *context_features = feature_rows_read(&context_count, context, memory);
@@ -44,7 +44,7 @@ static recmap_parser *make(PyObject *context, PyObject *lists, PyObject *source,
     recmap_parser *parser = NULL;
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status =
-        source != Py_None ? create_other(&parser, context_features, context_count, source, &error)
+        reader != Py_None ? create_other(&parser, context_features, context_count, reader, &error)
         : list_features   ? recmap_parser_create_sequence(&parser, context_features, context_count,
                                                           list_features, list_count, &error)
                           : recmap_parser_create(&parser, context_features, context_count, &error);
@@ -52,15 +52,15 @@ static recmap_parser *make(PyObject *context, PyObject *lists, PyObject *source,
     return parser;
 }
 
-/* Parser(features, feature lists or None, source or None): tuples of rows, see feature_rows_read,
+/* Parser(features, feature lists or None, reader or None): tuples of rows, see feature_rows_read,
  * and create_other */
 static PyObject *parser_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     (void)keywords;
-    PyObject *context, *lists, *source = Py_None;
-    if (!PyArg_ParseTuple(arguments, "O!O|O:Parser", &PyTuple_Type, &context, &lists, &source))
+    PyObject *context, *lists, *reader = Py_None;
+    if (!PyArg_ParseTuple(arguments, "O!O|O:Parser", &PyTuple_Type, &context, &lists, &reader))
         return NULL;
     struct feature_memory memory = {NULL, 0};
-    recmap_parser *parser = make(context, lists, source, &memory);
+    recmap_parser *parser = make(context, lists, reader, &memory);
     feature_memory_deinit(&memory);
     if (!parser) return NULL;
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);

@@ -191,13 +191,13 @@ void extractor_widen_types(recmap_type *types, const struct extractor *extractor
                            const uint8_t *data, size_t size) {
     static const recmap_type unknown[1 + COLUMNS_MAX];
     recmap_value values[1 + COLUMNS_MAX];
-    struct text_memory memory = {.blocks = NULL};
+    struct reader_memory memory = {.blocks = NULL};
     struct read_fault fault;
     bool is_json = !extractor->text->format.separator;
     bool is_read = text_lookup(values, extractor->text, unknown, data, size, &memory, &fault);
     for (size_t i = 0; is_read && i < extractor->column_count; i++)
         types[i] = widen(types[i], values[i + extractor->has_ids].type, is_json);
-    text_memory_deinit(&memory);
+    reader_memory_deinit(&memory);
 }
 
 bool extractor_has_ids(const struct extractor *extractor) {
@@ -304,7 +304,7 @@ static recmap_status call_callback(recmap_value *id, recmap_value *columns,
 /* Reads the id and the columns of a record of text. */
 static recmap_status read_text(recmap_value *id, recmap_value *columns,
                                const struct extractor *extractor, const uint8_t *data, size_t size,
-                               struct text_memory *memory, recmap_error *error) {
+                               struct reader_memory *memory, recmap_error *error) {
     recmap_value values[1 + COLUMNS_MAX];
     struct read_fault fault;
     if (text_lookup(values, extractor->text, extractor->text_types, data, size, memory, &fault)) {
@@ -323,7 +323,7 @@ static recmap_status read_text(recmap_value *id, recmap_value *columns,
 
 static recmap_status read_values(recmap_value *id, recmap_value *columns,
                                  const struct extractor *extractor, const struct looked_up *target,
-                                 const uint8_t *data, size_t size, struct text_memory *memory,
+                                 const uint8_t *data, size_t size, struct reader_memory *memory,
                                  recmap_error *error) {
     id->type = RECMAP_TYPE_NONE;
     for (size_t i = 0; i < extractor->column_count; i++) columns[i].type = RECMAP_TYPE_NONE;
@@ -378,7 +378,7 @@ static void advise_id(const struct extractor *extractor, struct record_run *run,
 
 static recmap_status take_values(const struct extractor *extractor, struct record_run *run,
                                  const struct looked_up *target, const uint8_t *data, size_t size,
-                                 struct text_memory *memory, recmap_error *error) {
+                                 struct reader_memory *memory, recmap_error *error) {
     recmap_value id, columns[COLUMNS_MAX];
     RETURN_IF_FAILED(read_values(&id, columns, extractor, target, data, size, memory, error));
     if (id.type != RECMAP_TYPE_NONE) run_set_id(run, id_hash(&id));
@@ -397,9 +397,9 @@ static recmap_status take_values(const struct extractor *extractor, struct recor
 static recmap_status add_values(const struct extractor *extractor, struct record_run *run,
                                 const struct looked_up *target, const uint8_t *data, size_t size,
                                 recmap_error *error) {
-    struct text_memory memory = {.blocks = NULL};
+    struct reader_memory memory = {.blocks = NULL};
     recmap_status status = take_values(extractor, run, target, data, size, &memory, error);
-    text_memory_deinit(&memory);
+    reader_memory_deinit(&memory);
     return status;
 }
 
@@ -457,7 +457,7 @@ recmap_status extractor_read_id(recmap_value *id, const struct extractor *extrac
                                 const uint8_t *data, size_t size, recmap_error *error) {
     recmap_value columns[COLUMNS_MAX];
     struct looked_up value;
-    struct text_memory memory = {.blocks = NULL};
+    struct reader_memory memory = {.blocks = NULL};
     if (extractor->plain_id_size &&
         example_single_value(id, extractor->names[0], extractor->plain_id_size, data, size) &&
         is_id_type(id->type))
@@ -466,6 +466,6 @@ recmap_status extractor_read_id(recmap_value *id, const struct extractor *extrac
         RETURN_IF_FAILED(look_up(&value, extractor, data, size, error));
     recmap_status status = read_values(id, columns, extractor, &value, data, size, &memory, error);
     if (status == RECMAP_OK && extractor->text) status = keep_text(id, data, size, error);
-    text_memory_deinit(&memory);
+    reader_memory_deinit(&memory);
     return status;
 }

@@ -135,7 +135,7 @@ bool batch_memory_init(struct batch_memory *memory, recmap_parser *parser, size_
     memory->row_count = row_count;
     memory->defers_copies = false;
     memory->copy_count = 0;
-    text_memory_clear(&memory->texts);
+    reader_memory_clear(&memory->texts);
     if (!uses(memory, parser, allocator) && !change_parser(memory, parser, allocator)) return false;
     if (!init_sinks(memory, row_count)) {
         release_allocated(memory);
@@ -168,7 +168,7 @@ void batch_memory_release_hold(struct batch_memory *memory) {
     if (atomic_fetch_sub_explicit(&memory->holders, 1, memory_order_acq_rel) != 1) return;
     free_buffers(memory);
     recmap_parser_release(memory->parser);
-    text_memory_deinit(&memory->texts);
+    reader_memory_deinit(&memory->texts);
     free(memory->copies);
     free(memory->failures);
     free(memory->failure_text);

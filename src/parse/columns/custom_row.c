@@ -28,7 +28,8 @@ recmap_status custom_row_check(const recmap_feature *features, size_t count, rec
                         name);
         if (feature->raw || feature->key || feature->as_bits)
             return fail(error, RECMAP_INVALID,
-                        "feature '%.200s': raw, as_bits and key apply to tf.Example, not to custom parsers",
+                        "feature '%.200s': raw, as_bits and key apply to tf.Example, not to custom "
+                        "parsers",
                         name);
     }
     return RECMAP_OK;

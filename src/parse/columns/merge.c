@@ -286,7 +286,7 @@ bool columns_merge_reserve(uint64_t *size, const struct columns_merge *merge) {
     *size = 0;
     for (size_t i = 0; i < merge->part_count; i++) {
         whole->row_count -= merge->parts[i]->left_out_count;
-        text_memory_join(&whole->texts, &merge->parts[i]->batch->texts);
+        reader_memory_join(&whole->texts, &merge->parts[i]->batch->texts);
     }
     for (size_t i = 0; i < whole->sink_count; i++) {
         if (!reserve_sink(size, merge, i)) return false;

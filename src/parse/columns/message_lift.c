@@ -120,13 +120,11 @@ struct lifted_row {
 
 static bool read_row(struct lifted_row *row, const recmap_message_lift *lift,
                      const recmap_record *record, struct read_fault *fault) {
-    static const uint8_t nothing[1];
     struct message_state state = {row->places, row->taken, row->marks, row->later};
     for (size_t i = 0; i < lift->count; i++)
         row->sinks[i] = (struct sink){
             .values = {.data = (uint8_t *)row->elements[i], .capacity = sizeof(recmap_bytes)}};
-    return read_message(row->sinks, &state, lift->parser, record->size ? record->data : nothing,
-                        record->size, 0, fault);
+    return read_message(row->sinks, &state, lift->parser, record->data, record->size, 0, fault);
 }
 
 static recmap_value value_of(const recmap_message_lift *lift, const struct lifted_row *row,

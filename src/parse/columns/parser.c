@@ -1,3 +1,4 @@
+#include <recmap/message.h>
 #include <recmap/parser.h>
 #include <recmap/table.h>
 
@@ -12,8 +13,8 @@
 #include "parse/columns/image_column.h"
 #include "parse/columns/row_checks.h"
 #include "parse/decode/read_lists.h"
+#include "parse/decode/read_message.h"
 #include "parse/decode/read_paths.h"
-#include "parse/plan/message_plan.h"
 #include "parse/text/text_reader.h"
 
 /* How many records ahead to prefetch; see docs/reference/benchmarks.md. */
@@ -39,17 +40,9 @@ static size_t list_whole(recmap_feature *features, const recmap_parser *parser, 
     return count;
 }
 
-/* What records are, unless a function parses them. */
-struct record_kind {
-    bool is_sequence;
-    recmap_message_type *message_type; /* of messages of another type; else NULL */
-};
-
-static const struct record_kind example = {false, NULL}, sequence = {true, NULL};
-
-static recmap_status create(recmap_parser **parser, const struct record_kind *kind,
-                            const recmap_feature *features, size_t context_count,
-                            const recmap_feature *lists, size_t list_count, recmap_error *error);
+static recmap_status create(recmap_parser **parser, const recmap_feature *features,
+                            size_t context_count, const recmap_feature *lists, size_t list_count,
+                            bool is_sequence, recmap_error *error);
 
 /* Makes messages about values of a slot speak of SLICED features. */
 static void name_sliced(struct slot_set *set) {
@@ -65,8 +58,8 @@ static recmap_status create_whole(recmap_parser *parser, recmap_error *error) {
     size_t context_count = list_whole(features, parser, false);
     recmap_feature *lists = features + context_count;
     size_t list_count = list_whole(lists, parser, true);
-    recmap_status status = create(&parser->whole, parser->is_sequence ? &sequence : &example,
-                                  features, context_count, lists, list_count, error);
+    recmap_status status = create(&parser->whole, features, context_count, lists, list_count,
+                                  parser->is_sequence, error);
     free(features);
     RETURN_IF_FAILED(status);
     name_sliced(&parser->whole->features);
@@ -77,26 +70,19 @@ static recmap_status create_whole(recmap_parser *parser, recmap_error *error) {
 static recmap_status compile(recmap_parser *parser, const recmap_feature *features,
                              size_t context_count, const recmap_feature *lists, size_t list_count,
                              recmap_error *error) {
-    recmap_feature *expanded;
-    if (parser->message_type) {
-        RETURN_IF_FAILED(
-            message_features_expand(&expanded, parser, features, context_count, error));
-        features = expanded;
-    }
     RETURN_IF_FAILED(plan_compile(parser, features, context_count, lists, list_count, error));
     return create_whole(parser, error);
 }
 
-static recmap_status create(recmap_parser **parser, const struct record_kind *kind,
-                            const recmap_feature *features, size_t context_count,
-                            const recmap_feature *lists, size_t list_count, recmap_error *error) {
+static recmap_status create(recmap_parser **parser, const recmap_feature *features,
+                            size_t context_count, const recmap_feature *lists, size_t list_count,
+                            bool is_sequence, recmap_error *error) {
     recmap_parser *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
     static _Atomic(uint64_t) id_count;
     atomic_init(&fresh->users, 1);
     fresh->id = atomic_fetch_add(&id_count, 1);
-    fresh->is_sequence = kind->is_sequence;
-    if (kind->message_type) fresh->message_type = recmap_message_type_retain(kind->message_type);
+    fresh->is_sequence = is_sequence;
     recmap_status status = compile(fresh, features, context_count, lists, list_count, error);
     if (status != RECMAP_OK) {
         recmap_parser_release(fresh);
@@ -108,20 +94,13 @@ static recmap_status create(recmap_parser **parser, const struct record_kind *ki
 
 recmap_status recmap_parser_create(recmap_parser **parser, const recmap_feature *features,
                                    size_t count, recmap_error *error) {
-    return create(parser, &example, features, count, NULL, 0, error);
-}
-
-recmap_status recmap_parser_create_message(recmap_parser **parser, recmap_message_type *type,
-                                           const recmap_feature *features, size_t count,
-                                           recmap_error *error) {
-    const struct record_kind messages = {false, type};
-    return create(parser, &messages, features, count, NULL, 0, error);
+    return create(parser, features, count, NULL, 0, false, error);
 }
 
 recmap_status recmap_parser_create_sequence(recmap_parser **parser, const recmap_feature *context,
                                             size_t context_count, const recmap_feature *lists,
                                             size_t list_count, recmap_error *error) {
-    return create(parser, &sequence, context, context_count, lists, list_count, error);
+    return create(parser, context, context_count, lists, list_count, true, error);
 }
 
 recmap_status recmap_parser_create_custom(recmap_parser **parser, const recmap_feature *features,
@@ -129,10 +108,31 @@ recmap_status recmap_parser_create_custom(recmap_parser **parser, const recmap_f
                                           recmap_error *error) {
     if (!parse) return fail(error, RECMAP_INVALID, "the parser has no function");
     if (features) RETURN_IF_FAILED(custom_row_check(features, count, error));
-    RETURN_IF_FAILED(create(parser, &example, features, count, NULL, 0, error));
+    RETURN_IF_FAILED(create(parser, features, count, NULL, 0, false, error));
     (*parser)->custom_parse = parse;
     (*parser)->custom_context = context;
     return RECMAP_OK;
+}
+
+/* Keeps a parser if its reader was created. */
+static recmap_status keep(recmap_parser **parser, recmap_parser *fresh, recmap_status status) {
+    if (status == RECMAP_OK) *parser = fresh;
+    else recmap_parser_release(fresh);
+    return status;
+}
+
+recmap_status recmap_parser_create_message(recmap_parser **parser, recmap_message_type *type,
+                                           const recmap_feature *features, size_t count,
+                                           recmap_error *error) {
+    struct arena memory = {NULL};
+    recmap_feature *expanded;
+    recmap_parser *fresh = NULL;
+    recmap_status status =
+        message_features_expand(&expanded, &memory, type, features, count, error);
+    if (status == RECMAP_OK) status = create(&fresh, expanded, count, NULL, 0, false, error);
+    if (status == RECMAP_OK) status = message_reader_create(&fresh->reader, fresh, type, error);
+    arena_deinit(&memory);
+    return keep(parser, fresh, status);
 }
 
 static recmap_status create_text(recmap_parser **parser, const recmap_feature *features,
@@ -140,12 +140,10 @@ static recmap_status create_text(recmap_parser **parser, const recmap_feature *f
                                  const char *missing, char separator, recmap_error *error) {
     recmap_parser *fresh = NULL;
     if (features) RETURN_IF_FAILED(text_reader_check(features, count, error));
-    RETURN_IF_FAILED(create(&fresh, &example, features, count, NULL, 0, error));
+    RETURN_IF_FAILED(create(&fresh, features, count, NULL, 0, false, error));
     recmap_status status =
         text_reader_create(&fresh->reader, fresh, format, missing, separator, error);
-    if (status == RECMAP_OK) *parser = fresh;
-    else recmap_parser_release(fresh);
-    return status;
+    return keep(parser, fresh, status);
 }
 
 static bool is_separator(char character) {
@@ -220,26 +218,29 @@ static bool collect(struct batch_memory *memory, const recmap_record *record, si
     return row_checks_nothing(memory, row);
 }
 
+/* Reads the features of a record with what the parser has for its kind. Returns false, fills
+ * `fault` and rolls the row back on failure. */
+static bool read_features(recmap_columns *columns, const recmap_record *record, size_t row,
+                          struct read_fault *fault) {
+    struct batch_memory *memory = columns->batch;
+    const recmap_parser *parser = memory->parser;
+    const struct record_reader *reader = parser->reader;
+    if (!parser->custom_parse && !reader)
+        return read_record(memory->sinks, columns->scratch, parser, record->data, record->size, row,
+                           fault);
+    bool is_read = reader ? reader->read(reader, memory->sinks, &memory->texts, parser,
+                                         record->data, record->size, row, fault)
+                          : custom_row_read(memory, record, row, fault);
+    if (!is_read) read_roll_back(memory->sinks, parser, row);
+    return is_read;
+}
+
 /* Reads all columns of one row. Returns false, fills `fault` and rolls the row back on failure. */
 static bool read_row(recmap_columns *columns, const recmap_record *record, size_t row,
                      struct read_fault *fault) {
     struct batch_memory *memory = columns->batch;
     const recmap_parser *parser = memory->parser;
-    if (parser->custom_parse) {
-        if (custom_row_read(memory, record, row, fault)) return true;
-        read_roll_back(memory->sinks, parser, row);
-        return false;
-    }
-    if (parser->reader) {
-        if (parser->reader->read(parser->reader, memory->sinks, &memory->texts, parser,
-                                 record->data, record->size, row, fault))
-            return true;
-        read_roll_back(memory->sinks, parser, row);
-        return false;
-    }
-    if (!read_record(memory->sinks, columns->scratch, parser, record->data, record->size, row,
-                     fault))
-        return false;
+    if (!read_features(columns, record, row, fault)) return false;
     if (!parser->is_sequence && !parser->needs_checks && !parser->image_count) return true;
     struct sink *lists = memory->sinks + parser->features.count;
     if ((!parser->is_sequence ||
@@ -247,7 +248,7 @@ static bool read_row(recmap_columns *columns, const recmap_record *record, size_
         (!parser->needs_checks || row_checks(memory, row, fault)) &&
         (!parser->image_count || image_columns_read(columns, record, row, fault)))
         return true;
-    if (fault->slot != SIZE_MAX && !parser->message)
+    if (fault->slot != SIZE_MAX && !parser->reader)
         fault->offset = read_entry_offset(parser, fault->slot, record->data, record->size);
     read_roll_back(memory->sinks, parser, row);
     image_columns_roll_back(memory, row);

@@ -3,27 +3,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/core/error.h"
 #include "base/core/plural.h"
 #include "parse/decode/list_decode.h"
 #include "parse/decode/message_reader.h"
 #include "parse/decode/one_varint.h"
 #include "parse/example/foreign.h"
-
-bool message_state_init(struct message_state *state, const struct message_plan *plan) {
-    state->places = calloc(plan->slot_count + 1, sizeof *state->places);
-    state->taken = calloc(plan->slot_count + 1, sizeof *state->taken);
-    state->marks = calloc((size_t)plan->mark_count + 1, sizeof *state->marks);
-    state->later = calloc(plan->slot_count + 1, sizeof *state->later);
-    return state->places && state->taken && state->marks && state->later;
-}
-
-void message_state_deinit(struct message_state *state) {
-    free(state->places);
-    free(state->taken);
-    free(state->marks);
-    free(state->later);
-    *state = (struct message_state){NULL, NULL, NULL, NULL};
-}
 
 /* ---- Scopes. */
 
@@ -364,9 +349,8 @@ static bool finish_row(struct message_reader *reader) {
 }
 
 /* What is wrong with bytes that are not a message. Other streams are named as what they are. */
-static bool tell_trace(const struct message_reader *reader, const recmap_parser *parser,
-                       size_t size) {
-    const char *name = recmap_message_type_name(parser->message_type);
+static bool tell_trace(const struct message_reader *reader, size_t size) {
+    const char *name = recmap_message_type_name(reader->plan->type);
     const char *what = *name ? name : "protobuf message";
     struct foreign foreign;
     if (foreign_is_stream(&foreign, reader->data, size)) {
@@ -383,7 +367,9 @@ static bool tell_trace(const struct message_reader *reader, const recmap_parser 
 
 bool read_message(struct sink *sinks, struct message_state *state, const recmap_parser *parser,
                   const uint8_t *data, size_t size, size_t row, struct read_fault *fault) {
-    struct message_reader reader = {.plan = parser->message,
+    static const uint8_t nothing[1];
+    if (!size) data = nothing;
+    struct message_reader reader = {.plan = (const struct message_plan *)parser->reader,
                                     .slots = parser->features.slots,
                                     .sinks = sinks,
                                     .state = *state,
@@ -393,8 +379,43 @@ bool read_message(struct sink *sinks, struct message_state *state, const recmap_
                                     .fault = fault};
     struct wire record = {data, data + size};
     begin_row(&reader);
-    if (begin_scope(&reader, &parser->message->nodes[0]) && read_node(&reader, 0, &record, 0) &&
+    if (begin_scope(&reader, &reader.plan->nodes[0]) && read_node(&reader, 0, &record, 0) &&
         finish_row(&reader))
         return true;
-    return reader.has_fault ? false : tell_trace(&reader, parser, size);
+    return reader.has_fault ? false : tell_trace(&reader, size);
+}
+
+/* Makes room for the state of the plan's slots. Its contents are undefined. */
+static bool take_state(struct message_state *state, const struct message_plan *plan,
+                       struct reader_memory *memory) {
+    size_t count = plan->slot_count + 1;
+    size_t size = count * (sizeof *state->later + sizeof *state->places + sizeof *state->taken) +
+                  plan->mark_count * sizeof *state->marks;
+    state->later = reader_memory_scratch(memory, size);
+    if (!state->later) return false;
+    state->places = (uint8_t **)(void *)(state->later + count);
+    state->taken = (uint64_t *)(void *)(state->places + count);
+    state->marks = state->taken + count;
+    return true;
+}
+
+static bool read(const struct record_reader *base, struct sink *sinks, struct reader_memory *memory,
+                 const recmap_parser *parser, const uint8_t *data, size_t size, size_t row,
+                 struct read_fault *fault) {
+    struct message_state state;
+    if (!take_state(&state, (const struct message_plan *)base, memory)) return fault_memory(fault);
+    return read_message(sinks, &state, parser, data, size, row, fault);
+}
+
+static void destroy(struct record_reader *base) {
+    message_plan_destroy((struct message_plan *)base);
+}
+
+recmap_status message_reader_create(struct record_reader **reader, recmap_parser *parser,
+                                    recmap_message_type *type, recmap_error *error) {
+    struct message_plan *plan;
+    RETURN_IF_FAILED(message_plan_create(&plan, parser, type, error));
+    plan->base = (struct record_reader){.read = read, .destroy = destroy};
+    *reader = &plan->base;
+    return RECMAP_OK;
 }

@@ -13,12 +13,13 @@ struct message_state {
     recmap_bytes *later; /* the bytes of PLACE_LATER; {NULL} if there are none yet */
 };
 
-/* Allocates the state. Returns false if memory runs out. */
-bool message_state_init(struct message_state *state, const struct message_plan *plan);
-void message_state_deinit(struct message_state *state);
+/* Creates a reader of messages for the features of a compiled parser, as message_plan_create does.
+ */
+recmap_status message_reader_create(struct record_reader **reader, recmap_parser *parser,
+                                    recmap_message_type *type, recmap_error *error);
 
-/* Reads one record into row `row` of the sinks, as read_record does. On failure the sinks are not
- * rolled back. */
+/* Reads one record into row `row` of the sinks, as the reader of the parser does, which is one of
+ * messages. On failure the sinks are not rolled back. */
 bool read_message(struct sink *sinks, struct message_state *state, const recmap_parser *parser,
                   const uint8_t *data, size_t size, size_t row, struct read_fault *fault);
 

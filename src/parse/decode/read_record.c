@@ -15,7 +15,6 @@ static void empty(struct read_scratch *scratch) {
     free(scratch->features);
     free(scratch->places);
     free(scratch->order);
-    message_state_deinit(&scratch->message);
     memset(scratch, 0, sizeof *scratch);
 }
 
@@ -32,8 +31,7 @@ bool read_scratch_fit(struct read_scratch *scratch, const recmap_parser *parser)
     scratch->features = calloc(count + 1, sizeof *scratch->features);
     scratch->places = calloc(count + entries_max, sizeof *scratch->places);
     scratch->order = calloc(entries_max, sizeof *scratch->order);
-    if (!scratch->features || !scratch->places || !scratch->order ||
-        (parser->message && !message_state_init(&scratch->message, parser->message))) {
+    if (!scratch->features || !scratch->places || !scratch->order) {
         empty(scratch);
         return false;
     }
@@ -74,11 +72,6 @@ bool read_record(struct sink *sinks, struct read_scratch *scratch, const recmap_
     static const uint8_t nothing[1];
     if (!read_scratch_fit(scratch, parser)) return fault_memory(fault);
     if (size == 0) data = nothing;
-    if (parser->message) {
-        if (read_message(sinks, &scratch->message, parser, data, size, row, fault)) return true;
-        read_roll_back(sinks, parser, row);
-        return false;
-    }
     if (scratch->fast(sinks, scratch, parser, data, size, row)) return true;
     if (read_slow(sinks, scratch, parser, data, size, row, fault)) return true;
     for (size_t i = 0; i < parser->features.count; i++)

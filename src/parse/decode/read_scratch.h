@@ -2,7 +2,6 @@
 #ifndef RECMAP_PARSE_DECODE_READ_SCRATCH_H
 #define RECMAP_PARSE_DECODE_READ_SCRATCH_H
 
-#include "parse/decode/read_message.h"
 #include "parse/decode/read_record.h"
 #include "parse/example/feature.h"
 
@@ -24,7 +23,6 @@ struct read_scratch {
     size_t slot_count;
     read_fast_function *fast;         /* the fastest path that the CPU supports */
     struct example_feature *features; /* slow path: one per slot */
-    struct message_state message;     /* of messages of other types */
 
     /* Fast path: where entries start, one pointer per slot, then one per entry of another name. */
     const uint8_t **places;

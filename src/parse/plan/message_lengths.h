@@ -7,9 +7,9 @@
 
 enum { LENGTH_MARK = '#' };
 
-/* Returns the key of the lengths of repeated field `level` (from 0 on) of the path `text`, in the
- * parser's memory, or NULL if memory runs out. */
-const char *message_length_key(recmap_parser *parser, const char *text,
+/* Returns the key of the lengths of repeated field `level` (from 0 on) of the path `text`, in
+ * `memory`, or NULL if memory runs out. */
+const char *message_length_key(struct arena *memory, const char *text,
                                const struct message_path *path, size_t level);
 
 #endif

@@ -185,9 +185,9 @@ static recmap_status add_clears(struct message_plan *plan, uint32_t index,
 
 /* ---- Paths. */
 
-static recmap_status add_path(recmap_parser *parser, const struct message_path *path, uint32_t slot,
-                              bool is_length, recmap_error *error) {
-    struct message_plan *plan = parser->message;
+static recmap_status add_path(struct message_plan *plan, const recmap_parser *parser,
+                              const struct message_path *path, uint32_t slot, bool is_length,
+                              recmap_error *error) {
     uint32_t nodes[PATH_STEPS_MAX] = {0}, index = 0;
     for (size_t i = 0; i + 1 < path->count; i++) {
         RETURN_IF_FAILED(enter(&index, plan, &path->steps[i], error));
@@ -207,13 +207,13 @@ static recmap_status add_path(recmap_parser *parser, const struct message_path *
 }
 
 /* Adds the slots of lengths of a shape whose dimensions are repeated fields. */
-static recmap_status add_checks(recmap_parser *parser, const struct slot *slot,
-                                const struct message_path *path, recmap_error *error) {
-    struct message_plan *plan = parser->message;
+static recmap_status add_checks(struct message_plan *plan, recmap_parser *parser,
+                                const struct slot *slot, const struct message_path *path,
+                                recmap_error *error) {
     const struct slot checked = *slot; /* the set may grow */
     size_t shift = checked.count ? 0 : 1;
     for (size_t level = 1; level < path->levels; level++) {
-        const char *key = message_length_key(parser, checked.name, path, level);
+        const char *key = message_length_key(&parser->memory, checked.name, path, level);
         if (!key || !array_reserve(&plan->checks, &plan->check_capacity, plan->check_count + 1,
                                    sizeof *plan->checks))
             return fail_memory(error);
@@ -223,18 +223,17 @@ static recmap_status add_checks(recmap_parser *parser, const struct slot *slot,
     return RECMAP_OK;
 }
 
-static recmap_status add_slot(recmap_parser *parser, size_t index, recmap_error *error) {
+static recmap_status add_slot(struct message_plan *plan, recmap_parser *parser, size_t index,
+                              recmap_error *error) {
     const struct slot *slot = &parser->features.slots[index];
-    struct message_plan *plan = parser->message;
     struct message_path path;
     size_t size = slot->name_size;
     bool is_length = size && slot->name[size - 1] == LENGTH_MARK;
-    RETURN_IF_FAILED(
-        message_path_find(&path, parser->message_type, slot->name, size - is_length, error));
+    RETURN_IF_FAILED(message_path_find(&path, plan->type, slot->name, size - is_length, error));
     RETURN_IF_FAILED(message_slot_init(&plan->slots[index], slot, &path, is_length, error));
-    RETURN_IF_FAILED(add_path(parser, &path, (uint32_t)index, is_length, error));
+    RETURN_IF_FAILED(add_path(plan, parser, &path, (uint32_t)index, is_length, error));
     if (path.levels < 2 || !slot->dimension_count) return RECMAP_OK;
-    return add_checks(parser, slot, &path, error);
+    return add_checks(plan, parser, slot, &path, error);
 }
 
 static enum message_fast fast_of(const struct message_plan *plan, const struct message_op *op) {
@@ -271,18 +270,27 @@ static recmap_status finish_plan(struct message_plan *plan, recmap_error *error)
 }
 
 /* Slots of lengths are added to the set while it is read. */
-recmap_status message_plan_create(recmap_parser *parser, recmap_error *error) {
-    struct message_plan *plan = calloc(1, sizeof *plan);
+static recmap_status fill_plan(struct message_plan *plan, recmap_parser *parser,
+                               recmap_error *error) {
     uint32_t root;
-    if (!plan) return fail_memory(error);
-    parser->message = plan;
     plan->slots = calloc(parser->features.capacity + 1, sizeof *plan->slots);
     if (!plan->slots) return fail_memory(error);
-    RETURN_IF_FAILED(add_node(&root, plan, parser->message_type->root, MESSAGE_NONE, error));
+    RETURN_IF_FAILED(add_node(&root, plan, plan->type->root, MESSAGE_NONE, error));
     for (size_t i = 0; i < parser->features.count; i++)
-        RETURN_IF_FAILED(add_slot(parser, i, error));
+        RETURN_IF_FAILED(add_slot(plan, parser, i, error));
     plan->slot_count = parser->features.count;
     return finish_plan(plan, error);
+}
+
+recmap_status message_plan_create(struct message_plan **plan, recmap_parser *parser,
+                                  recmap_message_type *type, recmap_error *error) {
+    struct message_plan *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return fail_memory(error);
+    fresh->type = recmap_message_type_retain(type);
+    recmap_status status = fill_plan(fresh, parser, error);
+    if (status == RECMAP_OK) *plan = fresh;
+    else message_plan_destroy(fresh);
+    return status;
 }
 
 static void deinit_node(struct message_node *node) {
@@ -302,5 +310,6 @@ void message_plan_destroy(struct message_plan *plan) {
     free(plan->slots);
     free(plan->checks);
     free(plan->others);
+    recmap_message_type_release(plan->type);
     free(plan);
 }

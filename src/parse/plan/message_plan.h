@@ -11,6 +11,8 @@
 #ifndef RECMAP_PARSE_PLAN_MESSAGE_PLAN_H
 #define RECMAP_PARSE_PLAN_MESSAGE_PLAN_H
 
+#include <recmap/message.h>
+
 #include "parse/message/message_form.h"
 #include "parse/plan/plan.h"
 
@@ -99,6 +101,8 @@ struct message_check {
 };
 
 struct message_plan {
+    struct record_reader base; /* which parse/decode fills in */
+    recmap_message_type *type;
     struct message_slot *slots; /* one for each slot of the parser's features */
     size_t slot_count;
     struct message_node *nodes; /* the first is the root */
@@ -111,16 +115,17 @@ struct message_plan {
     bool has_later; /* a slot of PLACE_LATER */
 };
 
-/* Finds the parser's slots in its message type, and adds slots of lengths for shapes with several
- * dimensions. Errors: INVALID, naming the path; NO_MEMORY. */
-recmap_status message_plan_create(recmap_parser *parser, recmap_error *error);
+/* Finds the slots of a compiled parser in messages of the type, and adds slots of lengths to them
+ * for shapes with several dimensions. Errors: INVALID, naming the path; NO_MEMORY. */
+recmap_status message_plan_create(struct message_plan **plan, recmap_parser *parser,
+                                  recmap_message_type *type, recmap_error *error);
 void message_plan_destroy(struct message_plan *plan);
 
-/* Copies features of messages: a VAR_LEN of a path with several repeated fields becomes a RAGGED
- * that is partitioned by the lengths of these fields. The copies and what they point to are in the
- * parser's memory. Errors: INVALID for SLICED and for a path that the type does not have;
- * NO_MEMORY. */
-recmap_status message_features_expand(recmap_feature **expanded, recmap_parser *parser,
+/* Copies features of messages into `memory`: a VAR_LEN of a path with several repeated fields
+ * becomes a RAGGED that is partitioned by the lengths of these fields. Errors: INVALID for SLICED
+ * and for a path that the type does not have; NO_MEMORY. */
+recmap_status message_features_expand(recmap_feature **expanded, struct arena *memory,
+                                      const recmap_message_type *type,
                                       const recmap_feature *features, size_t count,
                                       recmap_error *error);
 

@@ -8,7 +8,6 @@
 #include "base/core/error.h"
 #include "parse/plan/batch_part.h"
 #include "parse/plan/convert.h"
-#include "parse/plan/message_plan.h"
 #include "parse/plan/plan_image.h"
 #include "parse/plan/spec.h"
 
@@ -261,7 +260,6 @@ recmap_status plan_compile(recmap_parser *parser, const recmap_feature *features
     RETURN_IF_FAILED(spec_check_names(features, context_count, error));
     RETURN_IF_FAILED(spec_check_names(lists, list_count, error));
     RETURN_IF_FAILED(plan_check_images(parser, error));
-    if (parser->message_type) RETURN_IF_FAILED(message_plan_create(parser, error));
     RETURN_IF_FAILED(finish_set(&parser->features, error));
     RETURN_IF_FAILED(finish_set(&parser->lists, error));
     RETURN_IF_FAILED(add_prefixes(&parser->features, error));
@@ -282,8 +280,6 @@ void plan_deinit(recmap_parser *parser) {
     free(parser->columns);
     free(parser->slices);
     plan_images_deinit(parser);
-    message_plan_destroy(parser->message);
-    recmap_message_type_release(parser->message_type);
     recmap_parser_release(parser->whole);
     arena_deinit(&parser->memory);
 }

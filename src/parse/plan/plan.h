@@ -5,7 +5,6 @@
 
 #include <stdatomic.h>
 
-#include <recmap/message.h>
 #include <recmap/parser.h>
 
 #include "parse/example/names.h"
@@ -76,12 +75,10 @@ struct recmap_parser {
     bool is_sequence;
     recmap_parse_fn custom_parse; /* the user's function that reads records, or NULL */
     void *custom_context;
-    struct record_reader *reader; /* of records that are not tf.Examples; NULL */
-    recmap_message_type *message_type; /* of records that are messages, or NULL */
-    struct message_plan *message;      /* where their slots are in the messages */
-    struct slot_set features;          /* of the Example or of the context */
-    struct slot_set lists;             /* of a SequenceExample */
-    struct slice_plan *slices;         /* SLICED features of both, which no record is parsed for */
+    struct record_reader *reader; /* of records that are not tf.Examples; or NULL */
+    struct slot_set features;     /* of the Example or of the context */
+    struct slot_set lists;        /* of a SequenceExample */
+    struct slice_plan *slices;    /* SLICED features of both, which no record is parsed for */
     size_t slice_count;
     struct slot *outputs; /* values that are computed from others once a record was read */
     size_t output_count;

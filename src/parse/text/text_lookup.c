@@ -18,11 +18,11 @@ static bool fail_value(const char *key, const struct text_piece *piece, recmap_t
 }
 
 bool text_lookup(recmap_value *values, const struct text_source *source, const recmap_type *types,
-                 const uint8_t *data, size_t size, struct text_memory *memory,
+                 const uint8_t *data, size_t size, struct reader_memory *memory,
                  struct read_fault *fault) {
     bool is_json = !source->format.separator;
     struct text_piece *pieces =
-        text_memory_scratch(memory, (source->key_count + 1) * sizeof *pieces);
+        reader_memory_scratch(memory, (source->key_count + 1) * sizeof *pieces);
     if (!pieces) return fault_memory(fault);
     if (!text_source_find(pieces, source, data, size, fault)) return false;
     for (size_t i = 0; i < source->key_count; i++) {

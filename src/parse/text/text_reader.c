@@ -33,20 +33,20 @@ struct target {
     const char *record;
     size_t record_size;
     const char *place; /* of the piece in the record */
-    struct text_memory *memory;
+    struct reader_memory *memory;
     struct read_fault *fault;
 };
 
 recmap_status text_reader_check(const recmap_feature *features, size_t count, recmap_error *error) {
     for (size_t i = 0; i < count; i++) {
         const char *name = features[i].name ? features[i].name : "";
-        bool is_plain = !features[i].raw && !features[i].image;
+        bool is_plain = !features[i].raw && !features[i].image && !features[i].as_bits;
         if (is_plain && (features[i].kind == RECMAP_FEATURE_FIXED_LEN ||
                          features[i].kind == RECMAP_FEATURE_VAR_LEN))
             continue;
         return fail(error, RECMAP_INVALID,
                     "feature '%.200s': CSV and JSON lines have only FIXED_LEN and VAR_LEN, which "
-                    "are not raw and hold no pictures",
+                    "are not raw, have no as_bits and hold no pictures",
                     name);
     }
     return RECMAP_OK;
@@ -253,14 +253,23 @@ static bool put_plain(const struct text_reader *reader, struct sink *sink, const
     return true;
 }
 
-static bool read(const struct record_reader *base, struct sink *sinks, struct text_memory *memory,
+/* Advises what to do with a record that is not text of the reader's kind. */
+static bool advise(const struct text_reader *reader, struct read_fault *fault) {
+    if (fault->status != RECMAP_CORRUPT || fault->advice[0]) return false;
+    fault_advise(fault, reader->source.format.separator
+                            ? "the record is not a row of CSV: correct it, or skip bad records"
+                            : "each line must be a JSON object: correct it, or skip bad records");
+    return false;
+}
+
+static bool read(const struct record_reader *base, struct sink *sinks, struct reader_memory *memory,
                  const recmap_parser *parser, const uint8_t *data, size_t size, size_t row,
                  struct read_fault *fault) {
     const struct text_reader *reader = (const struct text_reader *)base;
     size_t count = parser->features.count;
-    struct text_piece *pieces = text_memory_scratch(memory, (count + 1) * sizeof *pieces);
+    struct text_piece *pieces = reader_memory_scratch(memory, (count + 1) * sizeof *pieces);
     if (!pieces) return fault_memory(fault);
-    if (!text_source_find(pieces, &reader->source, data, size, fault)) return false;
+    if (!text_source_find(pieces, &reader->source, data, size, fault)) return advise(reader, fault);
     bool has_plain = reader->source.format.separator != 0;
     for (size_t i = 0; i < count; i++) {
         const struct slot *slot = &parser->features.slots[i];
@@ -312,11 +321,6 @@ recmap_status text_reader_create(struct record_reader **reader, const recmap_par
     if (!fresh) return fail_memory(error);
     fresh->base.read = read;
     fresh->base.destroy = destroy;
-    fresh->base.advice = format->separator
-                             ? "the record is not a row of CSV: see `recmap show`, or skip bad "
-                               "records"
-                             : "each line must be a JSON object: see `recmap show`, or skip bad "
-                               "records";
     fresh->missing = strdup(missing ? missing : "");
     fresh->missing_size = missing ? strlen(missing) : 0;
     fresh->separator = separator;

@@ -19,30 +19,30 @@ struct text_piece text_piece_trim(struct text_piece piece) {
     return piece;
 }
 
-bool text_piece_unquote(struct text_piece *piece, struct text_memory *memory) {
+bool text_piece_unquote(struct text_piece *piece, struct reader_memory *memory) {
     if (!piece->has_quotes) return true;
-    char *text = text_memory_take(memory, piece->size);
+    char *text = reader_memory_take(memory, piece->size);
     if (!text) return false;
     struct field_text field = {.data = piece->data, .size = piece->size, .has_quotes = true};
     size_t size = field_text_unquote(text, &field);
-    text_memory_return(memory, piece->size - size);
+    reader_memory_return(memory, piece->size - size);
     *piece = (struct text_piece){text, size, false};
     return true;
 }
 
 /* The string of a JSON value, decoded. */
 static enum text_verdict read_string(struct text_piece *text, const struct text_piece *piece,
-                                     struct text_memory *memory) {
+                                     struct reader_memory *memory) {
     struct json_reader reader = {piece->data, piece->data + piece->size};
     struct json_string string;
     if (!json_read_string(&string, &reader)) return TEXT_OTHER_TYPE;
     *text = (struct text_piece){string.data, string.size, false};
     if (!string.has_escapes) return TEXT_OK;
-    char *decoded = text_memory_take(memory, string.size);
+    char *decoded = reader_memory_take(memory, string.size);
     if (!decoded) return TEXT_NO_MEMORY;
     text->data = decoded;
     text->size = json_string_decode(decoded, string.size, &string);
-    text_memory_return(memory, string.size - text->size);
+    reader_memory_return(memory, string.size - text->size);
     return TEXT_OK;
 }
 
@@ -118,7 +118,7 @@ static enum text_verdict put_float(void *element, recmap_element kind,
 }
 
 static enum text_verdict put_bytes(recmap_bytes *view, const struct text_piece *piece, bool is_json,
-                                   struct text_memory *memory) {
+                                   struct reader_memory *memory) {
     static const uint8_t nothing[1];
     struct text_piece text = *piece;
     enum text_verdict verdict = TEXT_OK;
@@ -131,7 +131,7 @@ static enum text_verdict put_bytes(recmap_bytes *view, const struct text_piece *
 }
 
 enum text_verdict text_value_put(void *element, recmap_element kind, const struct text_piece *piece,
-                                 bool is_json, struct text_memory *memory) {
+                                 bool is_json, struct reader_memory *memory) {
     recmap_type list = convert_list_of(kind);
     if (list == RECMAP_TYPE_BYTES) return put_bytes(element, piece, is_json, memory);
     struct text_piece number = text_piece_trim(*piece);
@@ -154,7 +154,7 @@ static recmap_type type_of(const struct text_piece *piece, bool is_json) {
 
 enum text_verdict text_value_read(recmap_value *value, recmap_type type,
                                   const struct text_piece *piece, bool is_json,
-                                  struct text_memory *memory) {
+                                  struct reader_memory *memory) {
     recmap_bytes bytes;
     value->type = RECMAP_TYPE_NONE;
     if (!piece->data) return TEXT_OK;

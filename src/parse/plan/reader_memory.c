@@ -1,4 +1,4 @@
-#include "parse/plan/text_memory.h"
+#include "parse/plan/reader_memory.h"
 
 #include <assert.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@ struct text_block {
     char data[];
 };
 
-static struct text_block *add_block(struct text_memory *memory, size_t size) {
+static struct text_block *add_block(struct reader_memory *memory, size_t size) {
     size_t capacity = size < BLOCK_SIZE ? BLOCK_SIZE : size;
     if (capacity > SIZE_MAX - sizeof(struct text_block)) return NULL;
     struct text_block *block = malloc(sizeof *block + capacity);
@@ -23,7 +23,7 @@ static struct text_block *add_block(struct text_memory *memory, size_t size) {
     return memory->blocks = block;
 }
 
-char *text_memory_take(struct text_memory *memory, size_t size) {
+char *reader_memory_take(struct reader_memory *memory, size_t size) {
     struct text_block *block = memory->blocks;
     if (!block || size > block->capacity - block->used) block = add_block(memory, size);
     if (!block) return NULL;
@@ -32,12 +32,12 @@ char *text_memory_take(struct text_memory *memory, size_t size) {
     return text;
 }
 
-void text_memory_return(struct text_memory *memory, size_t size) {
+void reader_memory_return(struct reader_memory *memory, size_t size) {
     assert(memory->blocks && memory->blocks->used >= size);
     memory->blocks->used -= size;
 }
 
-void *text_memory_scratch(struct text_memory *memory, size_t size) {
+void *reader_memory_scratch(struct reader_memory *memory, size_t size) {
     if (size <= memory->scratch_size) return memory->scratch;
     void *scratch = realloc(memory->scratch, size);
     if (!scratch) return NULL;
@@ -45,7 +45,7 @@ void *text_memory_scratch(struct text_memory *memory, size_t size) {
     return memory->scratch = scratch;
 }
 
-void text_memory_join(struct text_memory *memory, struct text_memory *other) {
+void reader_memory_join(struct reader_memory *memory, struct reader_memory *other) {
     struct text_block **last = &other->blocks;
     while (*last) last = &(*last)->next;
     *last = memory->blocks;
@@ -61,7 +61,7 @@ static void free_blocks(struct text_block *block) {
     }
 }
 
-void text_memory_clear(struct text_memory *memory) {
+void reader_memory_clear(struct reader_memory *memory) {
     struct text_block *block = memory->blocks;
     if (!block) return;
     free_blocks(block->next);
@@ -72,8 +72,8 @@ void text_memory_clear(struct text_memory *memory) {
     memory->blocks = NULL;
 }
 
-void text_memory_deinit(struct text_memory *memory) {
+void reader_memory_deinit(struct reader_memory *memory) {
     free_blocks(memory->blocks);
     free(memory->scratch);
-    *memory = (struct text_memory){0};
+    *memory = (struct reader_memory){0};
 }
