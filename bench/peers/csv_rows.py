@@ -36,8 +36,8 @@ def records_of(path):
 
 
 def decoder_of(batches):
-    """One graph that decodes all batches, one after the other. They are arguments, because constants
-    would be decoded once, when the graph is made."""
+    """One graph that decodes all batches, one after the other. They are arguments, because
+    constants would be decoded once, when the graph is made."""
     defaults = [tf.constant([], dtype) for dtype in TYPES]
 
     @tf.function(autograph=False)

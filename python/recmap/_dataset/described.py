@@ -153,7 +153,7 @@ class Dataset(Selectable):
         if description is not None and not feature_lists:
             return dict(description.features)
         fields = None if feature_lists else text_features_of(self, sample)
-        if fields is not None:  # which is no dict, because it also says how rows are written
+        if fields is not None:  # a Csv, not a dict, because it also says how rows are written
             return cast(dict[str, Feature], fields)
         schema = self.schema(sample)
         features, omitted = features_of_schema(schema, bool(feature_lists))

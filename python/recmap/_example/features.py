@@ -41,6 +41,7 @@ __all__ = [
     "feature_of",
     "features_of_schema",
     "kept_features",
+    "name_of_key",
     "parser_of",
     "parser_of_batches",
     "rows_of",
@@ -134,7 +135,7 @@ def _check_fixed_length(length: int, raw: Raw, shape: tuple[int, ...], element: 
         raise ValueError(f"fixed_length must be {size}, the size of the shape, not {length}")
 
 
-def _name_of_key(key: str | int | None) -> str | None:
+def name_of_key(key: str | int | None) -> str | None:
     """Refuses the position of a field, which `Csv` replaces before it asks for the row."""
     if isinstance(key, int):
         raise TypeError(f"key={key} is the position of a field: it is for recmap.Csv")
@@ -187,7 +188,7 @@ class FixedLen(_Checked):
         return feature_row(
             1,
             name,
-            _name_of_key(self.key),
+            name_of_key(self.key),
             element,
             shape=shape,
             default=self.default,
@@ -217,7 +218,7 @@ class VarLen(_Checked):
         image = _pictures_of("VarLen", self.dtype)
         element = element_of(self.dtype)
         return feature_row(
-            2, name, _name_of_key(self.key), element, raw=raw, copy=self.copy, image=image
+            2, name, name_of_key(self.key), element, raw=raw, copy=self.copy, image=image
         )
 
 

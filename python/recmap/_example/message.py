@@ -17,6 +17,7 @@ from .features import (
     Sliced,
     VarLen,
     feature_of,
+    name_of_key,
     parser_of,
     rows_of,
 )
@@ -155,7 +156,8 @@ class Message(RecordReader):
         if not isinstance(feature, (VarLen, Ragged)) or self.type is None:
             return feature
         is_ragged = isinstance(feature, Ragged)
-        path = name if feature.key is None else feature.key
+        key = name_of_key(feature.key)
+        path = name if key is None else key
         # Such features are read as they are; # is the number of elements of a repeated field.
         has_own = feature.partitions if isinstance(feature, Ragged) else feature.raw
         if has_own or isinstance(feature.dtype, Image) or path.endswith("#"):

@@ -258,7 +258,7 @@ def lift_types(lifts: Lifts) -> tuple[int, ...]:
 def lifts_of(lift: Lift) -> Lifts:
     """Names and defaults of the columns that ``lift=`` asks for."""
     if not isinstance(lift, (str, Mapping)) and isinstance(lift, Iterable):
-        features = list(lift)
+        features: list[Any] = list(lift)
         names = [field_name("lift", f) if hasattr(f, "_row") else f for f in features]
         if names != features:
             pairs = zip(names, features, strict=True)

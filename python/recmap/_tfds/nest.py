@@ -37,7 +37,7 @@ def nest(batch: Any) -> dict[str, Any]:
 
 
 def _describes_another(name: str, batch: Any) -> bool:
-    """Whether a column has the shapes of another one, or the visible shares of its boxes."""
+    """Returns true if a column has the shapes of another one, or its boxes' visible shares."""
     ends = (SHAPE, visible_name_of(""))
     return any(name.endswith(end) and name.removesuffix(end) in batch for end in ends)
 

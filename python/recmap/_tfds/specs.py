@@ -219,8 +219,8 @@ def _step_fields(fields: Iterable[Field]) -> Iterator[Field]:
 
 
 def window_features_of(fields: Iterable[Field], features: dict[str, Any]) -> dict[str, Any]:
-    """Features for windows of steps: those of a step with the window as first axis, and those of
-    the episode that have the same number of values in all records."""
+    """Features for windows of steps: the features of a step with the window as first axis, and
+    features of the episode that have the same number of values in all records."""
     windows: dict[str, Any] = {}
     for field in fields:
         feature = features.get(field.path)

@@ -131,14 +131,13 @@ static int read_feature(recmap_feature *feature, PyObject *row, struct feature_m
     int kind, copy;
     const char *element;
     PyObject *shape, *defaults, *partitions, *index_keys, *sizes, *prepend, *append, *image, *boxes;
-    if (!PyArg_ParseTuple(row, "szispO!iO!pO!O!O!ppO!O!pO&O&OOp", &feature->name, &feature->key,
-                          &kind, &element, &copy, &PyTuple_Type, &shape, &feature->raw,
-                          &PyTuple_Type, &defaults, &feature->unpadded, &PyTuple_Type, &partitions,
-                          &PyTuple_Type, &index_keys, &PyTuple_Type, &sizes,
-                          &feature->already_sorted, &feature->raw_resize, &PyTuple_Type, &prepend,
-                          &PyTuple_Type, &append, &feature->pad_edge, take_uint64,
-                          &feature->max_length, take_uint64, &feature->pad_to, &image, &boxes,
-                          &feature->as_bits))
+    if (!PyArg_ParseTuple(
+            row, "szispO!iO!pO!O!O!ppO!O!pO&O&OOp", &feature->name, &feature->key, &kind, &element,
+            &copy, &PyTuple_Type, &shape, &feature->raw, &PyTuple_Type, &defaults,
+            &feature->unpadded, &PyTuple_Type, &partitions, &PyTuple_Type, &index_keys,
+            &PyTuple_Type, &sizes, &feature->already_sorted, &feature->raw_resize, &PyTuple_Type,
+            &prepend, &PyTuple_Type, &append, &feature->pad_edge, take_uint64, &feature->max_length,
+            take_uint64, &feature->pad_to, &image, &boxes, &feature->as_bits))
         return 0;
     feature->kind = (recmap_feature_kind)kind;
     feature->element = recmap_element_of_name(element);

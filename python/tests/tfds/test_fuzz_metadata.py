@@ -61,7 +61,7 @@ def mutate(chance, tree):
 
 
 def spoil(chance, text):
-    """Bytes that are no JSON, most of the time."""
+    """Bytes that are not JSON, most of the time."""
     data = bytearray(text)
     for _ in range(chance.randrange(1, 6)):
         at = chance.randrange(len(data) + 1)

@@ -31,8 +31,8 @@ struct batch_memory {
     struct sink *sinks; /* one per slot of features, then per slot of lists, then per slice, then
                            per output */
     size_t sink_count;
-    struct wire *list_entries; /* scratch space of read_lists */
-    struct reader_memory texts;  /* that views show and no record contains */
+    struct wire *list_entries;  /* scratch space of read_lists */
+    struct reader_memory texts; /* that views show and no record contains */
     bool *is_set; /* scratch space of custom_row_read: whether a slot's values were set */
     struct buffer *private_values; /* scratch space of columns_merge_read: one per sink */
     struct buffer *parts;          /* parser->part_stride per column */

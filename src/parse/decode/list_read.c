@@ -126,7 +126,7 @@ static bool tell_integer(const struct list_decoder *decoder, size_t offset, cons
     return false;
 }
 
-/* One of several raw values that does not fit, or is no ZLIB stream. */
+/* One of several raw values that does not fit, or is not a ZLIB stream. */
 static bool tell_raw_value(const struct list_decoder *decoder, const uint8_t *data,
                            const char *place, struct read_fault *fault) {
     const struct slot *slot = decoder->slot;

@@ -16,7 +16,7 @@ static void add(struct equal_records *records, uint64_t item, uint64_t contents)
     assert_true(records->count <= KEPT_MAX);
 }
 
-/* Whether a record is kept depends on its contents only, so both of an equal pair are or neither.
+/* The contents of a record decide if it is kept, so both of an equal pair are kept or neither.
  */
 static void test_pairs_are_kept_together(void **state) {
     (void)state;
