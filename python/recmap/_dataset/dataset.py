@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _recmap
 from .._base.context import Closing
-from .._base.errors import StaleIndexError, UnsupportedError
+from .._base.errors import StaleIndexError, UnsupportedError, in_python
 from .._base.names import suggest_arguments
 from .._base.numbers import Numbers, natural
 from .._base.plural import counted
@@ -262,7 +262,10 @@ class Dataset(Records, Described, Closing):
         numbers = np.ascontiguousarray(self._selection.records().view(np.uint64))
         with shown(progress, "examining") as call:
             text = self._examine(numbers, natural("sample", sample), index_only, call)
-        return cast("dict[str, Any]", json.loads(text))
+        diagnosis: dict[str, Any] = json.loads(text)
+        for finding in diagnosis["findings"]:
+            finding["advice"] = in_python(finding["advice"])
+        return diagnosis
 
     def close(self) -> None:
         """Closes the data set. Views of records stay valid. Closing twice does nothing."""

@@ -47,6 +47,8 @@ def test_findings_name_shard_record_and_advice(faulty, tmp_path):
         "advice": "no parser reads several kinds of one feature: write these records again",
     }
     assert found(faulty) == [("feature_kinds", 20), ("not_finite", 40), ("equal_records", 70)]
+    advice = diagnosis["findings"][2]["advice"]
+    assert advice == "leave the repeated ones out with `ds.duplicates()`, unless they are meant"
 
 
 def test_records_of_a_view_are_positions(faulty):

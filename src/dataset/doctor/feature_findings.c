@@ -178,7 +178,7 @@ static recmap_status judge_damaged(const struct judged_feature *judged, recmap_e
     char rest[PICTURE_FAULT_SIZE + 64];
     struct share_text damaged = {
         {CHECK_IMAGE_DAMAGE, RECMAP_SEVERITY_ERROR,
-         "leave these records out with -o NAME.rmv, or with on_bad_record=\"skip\" in the loader"},
+         "leave these records out with a selection, or with on_bad_record=\"skip\" in the loader"},
         "has a picture that cannot be decoded in",
         "have a picture that cannot be decoded in",
         rest};

@@ -54,7 +54,7 @@ static recmap_status report_kinds(const struct record_exam *exam, recmap_error *
 static recmap_status report_lengths(const struct record_exam *exam, recmap_error *error) {
     static const struct finding_kind kind = {
         CHECK_EPISODE_LENGTHS, RECMAP_SEVERITY_WARNING,
-        "windows need steps: leave these episodes out with -o NAME.rmv"};
+        "windows need steps: leave these episodes out with a selection"};
     const struct episode_checks *episodes = &exam->episodes;
     const struct occurrence *single = &episodes->single, *maybe = &episodes->maybe_single;
     const struct occurrence *empty = &episodes->empty;
