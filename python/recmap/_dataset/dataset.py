@@ -29,7 +29,7 @@ from .._options.options import (
     OpenOptions,
     check_missing,
     check_missing_is_used,
-    lifts_of,
+    new_lifts_of,
 )
 from .._options.storage import Path, size_of
 from .annotate import Key, Unmatched, changes_of, ignores_unmatched
@@ -130,7 +130,8 @@ class Dataset(Records, Described, Closing):
 
         Args:
             features: names of features with one value per record; or {name: value for records
-                without the feature}, as for `recmap.open`.
+                without the feature}, as for `recmap.open`. Fields of CSV and members of JSON lines
+                are named, too; fields of a `Message` are lifted only when an index is built.
             missing_values: "null" lets records lack a feature without such a value: theirs is null.
             progress: see `recmap.open`.
 
@@ -146,7 +147,7 @@ class Dataset(Records, Described, Closing):
         """
         self._check_has_index("lift columns of")
         check_missing(missing_values)
-        lifts = lifts_of(features)
+        lifts = new_lifts_of(features)
         check_missing_is_used(missing_values, lifts)
         changes = [("lift", name, default, missing_values == "null") for name, default in lifts]
         self._change_columns(changes, progress, "lifting")

@@ -152,7 +152,10 @@ class Message(RecordReader):
         feature: Feature = feature_of(given)
         refuse_bits(name, getattr(feature, "dtype", None))
         if isinstance(feature, Sliced):
-            raise ValueError(f"feature {name!r}: messages cannot be sliced")
+            raise ValueError(
+                f"feature {name!r}: rows and windows are cut only from tf.Examples: read whole "
+                "records with VarLen, or write the values as tf.Examples with recmap.Writer"
+            )
         if not isinstance(feature, (VarLen, Ragged)) or self.type is None:
             return feature
         is_ragged = isinstance(feature, Ragged)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from .._base.names import suggest_arguments
-from .features import FixedLen, VarLen, feature_of, rows_of
+from .features import FixedLen, Sliced, VarLen, feature_of, rows_of
 from .record_reader import RecordReader, refuse_bits
 from .row import Row
 
@@ -21,6 +21,11 @@ def _checked(kind: str, name: object, given: Any) -> FixedLen | VarLen:
     if not isinstance(name, str):
         raise TypeError(f"the name of a feature must be a str, not {name!r}")
     feature = feature_of(given)
+    if isinstance(feature, Sliced):
+        raise TypeError(
+            f"feature {name!r}: rows and windows are cut only from tf.Examples: read whole records "
+            "with VarLen, or convert the table with `recmap import`"
+        )
     if not isinstance(feature, (FixedLen, VarLen)) or hasattr(feature.dtype, "max_pixels"):
         raise TypeError(
             f"feature {name!r}: {kind} takes FixedLen and VarLen of numbers or bytes, not {given!r}"

@@ -49,6 +49,7 @@ __all__ = [
     "load_framing",
     "local_path",
     "names_of",
+    "new_lifts_of",
     "path_of",
     "without_query",
 ]
@@ -269,6 +270,23 @@ def lifts_of(lift: Lift) -> Lifts:
         return tuple(_lift_of(name, value) for name, value in lift.items())
     plain: Iterable[Any] = lift
     return tuple((name, None) for name in plain)
+
+
+def new_lifts_of(lift: Lift) -> Lifts:
+    """The same for columns that an index gets later, which have the type of their values.
+
+    Raises:
+        TypeError: they are features, whose fields or dtype only building an index takes.
+    """
+    if isinstance(lift, Iterable) and not isinstance(lift, (str, Mapping)):
+        lift = list(lift)
+    values: Any = lift.values() if isinstance(lift, Mapping) else lift
+    if isinstance(values, Iterable) and any(hasattr(value, "_row") for value in values):
+        raise TypeError(
+            "name the columns: features give them only when an index is built, by "
+            "recmap.open(shards, lift={name: fields[name]}, rebuild=True)"
+        )
+    return lifts_of(lift)
 
 
 def default_text(name: str, value: object) -> str | None:

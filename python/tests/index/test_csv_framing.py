@@ -338,3 +338,25 @@ def test_split_points(tmp_path):
             ds = recmap.open(folder, framing="csv,noheader")
         expected = [row.rstrip("\r\n") if row[0] != '"' else row.rstrip() for row in rows]
         assert [bytes(record).decode() for record in ds] == expected
+
+
+def test_lifting_columns_later(tmp_path):
+    text = "id,size,word\n" + "".join(f"r{i},{i},w{i}\n" for i in range(9)) + "r9,2.5,\n"
+    with open_text(tmp_path, text, "csv", id="id") as ds:
+        ds.lift(["size"]).lift({"word": "none"})
+        assert ds.columns["size"].tolist() == [*range(9), 2.5]
+        assert ds.columns["word"].tolist()[7:] == [b"w7", b"w8", b"none"]
+        assert ds.find("r5") == 5 and ds[5] == b"r5,5,w5"
+        with pytest.raises(recmap.FeatureError, match=r'no field "siz"(.|\n)*"size"'):
+            ds.lift(["siz"])
+        rows = recmap.Csv({"id": recmap.FixedLen((), bytes)})
+        with pytest.raises(TypeError, match="when an index is built"):
+            ds.lift({"id": rows["id"]})
+
+
+def test_lifting_members_later(tmp_path):
+    text = '{"a": {"b": 3}, "c": "x"}\n{"a": {"b": 4}}\n'
+    with open_text(tmp_path, text, "lines", name="t.jsonl") as ds:
+        ds.lift(["a.b"]).lift(["c"], missing_values="null")
+        assert ds.columns["a.b"].tolist() == [3, 4]
+        assert ds.columns["c"].tolist() == [b"x", None]

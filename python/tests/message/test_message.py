@@ -266,7 +266,11 @@ def test_numbers_in_place_of_names(ds, shard):
         ({"a": "times.x"}, "'times' is double and has no field 'x'"),
         ({"a": recmap.FixedLen((), "int64", key="times")}, "double, but int64 was requested"),
         ({"a": recmap.FixedLen((), "float64", key="times")}, "has 1 repeated field"),
-        ({"a": recmap.Sliced((), "float64", key="times")}, "cannot be sliced"),
+        ({"a": recmap.FixedLen((), "uint64_bits")}, 'write "uint64"'),
+        (
+            {"a": recmap.Sliced((), "float64", key="times")},
+            "only from tf.Examples: read whole records",
+        ),
         ({"a": recmap.Ragged("int32", [], key="difficulty")}, "has no repeated field"),
         ({3: "times"}, "must be a str"),
         ([], "fields must be a dict"),

@@ -6,7 +6,7 @@ import shutil
 import pytest
 import recmap
 from prepared_set import prepare
-from test_open import FEATURES, ids, records
+from test_open_prepared import FEATURES, ids, records
 
 SPLITS = {"train": [records(0, 5), records(5, 9)], "test": [records(9, 12)]}
 

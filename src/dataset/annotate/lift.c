@@ -85,6 +85,15 @@ static recmap_status lift_batch(struct lift *lift, recmap_error *error) {
     return RECMAP_OK;
 }
 
+/* Values of text have the type that all of the first batch read like. */
+static void sample_type(struct lift *lift) {
+    const recmap_record *records = recmap_batch_records(lift->batch);
+    recmap_type type = RECMAP_TYPE_NONE;
+    for (size_t i = 0; i < recmap_batch_count(lift->batch); i++)
+        extractor_widen_types(&type, lift->extractor, records[i].data, records[i].size);
+    extractor_set_type(lift->extractor, 0, type);
+}
+
 static recmap_status lift_records(struct lift *lift, recmap_error *error) {
     recmap_dataset *dataset = lift->annotation->dataset;
     uint64_t count = dataset->info.record_count;
@@ -94,15 +103,30 @@ static recmap_status lift_records(struct lift *lift, recmap_error *error) {
         RETURN_IF_FAILED(annotation_report(lift->annotation, lift->bytes_done,
                                            dataset->info.byte_count, first, error));
         RETURN_IF_FAILED(recmap_dataset_read(lift->batch, dataset, first, here, error));
+        if (!first && extractor_reads_text(lift->extractor)) sample_type(lift);
         RETURN_IF_FAILED(lift_batch(lift, error));
     }
     return RECMAP_OK;
 }
 
+static recmap_status use_text(struct lift *lift, recmap_error *error) {
+    const recmap_dataset *dataset = lift->annotation->dataset;
+    const struct manifest *manifest = index_manifest(lift->annotation->index);
+    if (!manifest->shard_count) return RECMAP_OK;
+    return extractor_use_text(lift->extractor, dataset->shard_table[0].framing, manifest->header,
+                              manifest->header_size, error);
+}
+
+static recmap_status fail_caller(recmap_error *error) {
+    fail(error, RECMAP_INVALID,
+         "the ids and columns of this index were read by a callback, or from messages");
+    fail_advise(error, "build the index again with the columns: with the same callback, in C, or "
+                       "with fields of the same messages");
+    return RECMAP_INVALID;
+}
+
 static recmap_status prepare(struct lift *lift, const recmap_lift *lifted, recmap_error *error) {
-    if (index_manifest(lift->annotation->index)->extracted_by_caller)
-        return fail(error, RECMAP_INVALID,
-                    "the columns of this index were read by a callback: build it again");
+    if (index_manifest(lift->annotation->index)->extracted_by_caller) return fail_caller(error);
     recmap_index_options options = RECMAP_INDEX_OPTIONS_INIT;
     options.lifts = lifted;
     lift->is_nullable = lifted->is_nullable;
@@ -111,6 +135,7 @@ static recmap_status prepare(struct lift *lift, const recmap_lift *lifted, recma
                                            lifted->default_value, error));
     lift->column->is_lifted = lift->column->is_nullable = true; /* see check_value */
     RETURN_IF_FAILED(extractor_create(&lift->extractor, &options, error));
+    RETURN_IF_FAILED(use_text(lift, error));
     if (!run_init(&lift->run, false, 1, 0)) return fail_memory(error);
     return recmap_batch_create(&lift->batch, error);
 }

@@ -187,7 +187,8 @@ static const char *advice_for(const struct read_fault *fault) {
     if (fault->advice[0]) return fault->advice;
     if (status == RECMAP_CORRUPT)
         return "the record is damaged or not a tf.train.Example: skip or collect bad records; read "
-               "WebDataset samples of a tar archive with `recmap.webdataset.sample`";
+               "rows of CSV with `recmap.Csv`, JSON lines with `recmap.JsonLines`, other messages "
+               "with `recmap.Message`, and WebDataset samples with `recmap.webdataset.sample`";
     if (status == RECMAP_FEATURE)
         return "`recmap schema` shows what 1,000 records contain, `recmap schema --sample 0` what "
                "all do; request that";

@@ -48,7 +48,8 @@ static recmap_status expand_one(recmap_feature *feature, struct arena *memory,
     const char *text = feature->key ? feature->key : feature->name;
     struct message_path path;
     if (feature->kind == RECMAP_FEATURE_SLICED)
-        return fail(error, RECMAP_INVALID, "feature '%.200s': messages cannot be sliced",
+        return fail(error, RECMAP_INVALID,
+                    "feature '%.200s': messages cannot be SLICED: read whole records with VAR_LEN",
                     feature->name ? feature->name : "");
     if (feature->as_bits)
         return fail(error, RECMAP_INVALID,
