@@ -258,7 +258,7 @@ def test_arguments(tmp_path):
         Csv({"x": recmap.Ragged("int64", [recmap.RowLengths("n")])})
     with pytest.raises(TypeError, match=r"cut only from tf\.Examples: read whole records"):
         Csv({"x": recmap.Sliced((), "int64")})
-    with pytest.raises(ValueError, match='"uint64_bits" is for tf.Example: write "uint64"'):
+    with pytest.raises(ValueError, match=r'"uint64_bits" is for tf\.Example: write "uint64"'):
         Csv({"x": FixedLen((), "uint64_bits")})
     with pytest.raises(recmap.CorruptRecordError, match=r"rows of CSV with `recmap\.Csv`"):
         opened(tmp_path, "x\n1\n").parse([0], {"x": FixedLen((), "int64")})
