@@ -23,7 +23,7 @@ static void check_names(const struct tfds_info *info, const struct tfds_split *s
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct tfds_info info;
     recmap_error error = RECMAP_ERROR_INIT;
-    char *text = malloc(size ? size : 1); /* so that reads past the end show */
+    char *text = calloc(size ? size : 1, 1); /* so that reads past the end show */
     check(text != NULL);
     if (size) memcpy(text, data, size);
     recmap_status status = tfds_info_read(&info, text, size, &error);
