@@ -177,6 +177,7 @@ static recmap_status compare_folder(struct folder_check *check, recmap_error *er
     recmap_error wrong = RECMAP_ERROR_INIT;
     recmap_status status = read_info(check, &wrong);
     if (status == RECMAP_NO_MEMORY) return fail_memory(error);
+    if (status == RECMAP_UNSUPPORTED) return RECMAP_OK;
     if (status != RECMAP_OK)
         return diagnosis_add(check->examination->diagnosis, kind, place_of_file(check->info_path),
                              error, "%s", wrong.message);

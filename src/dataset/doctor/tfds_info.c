@@ -15,6 +15,7 @@ struct info_reader {
     struct tfds_info *info;
     struct tfds_split *split; /* whose members are read */
     const char *wrong;        /* the member whose value is wrong; NULL: the text is not JSON */
+    bool is_other;            /* the splits are not a list, as another program writes them */
     bool has_memory;
 };
 
@@ -137,6 +138,8 @@ static bool read_info_member(struct info_reader *reader, const struct json_strin
     }
     if (!json_string_is(key, "splits")) return json_check_value(&reader->json);
     deinit_splits(info);
+    reader->is_other = json_peek(&reader->json) == '{';
+    if (reader->is_other) return json_check_value(&reader->json);
     return read_items(reader, read_split) || fail_member(reader, "splits");
 }
 
@@ -146,8 +149,9 @@ recmap_status tfds_info_read(struct tfds_info *info, const char *text, size_t si
     struct info_reader reader = {.json = {text, text + size}, .info = info, .has_memory = true};
     bool is_read = read_members(&reader, read_info_member) && json_at_end(&reader.json);
     if (!reader.has_memory) return fail_memory(error);
-    if (is_read && !info->name) reader.wrong = "name";
-    if (is_read && info->name) return RECMAP_OK;
+    if (is_read && (!info->name || reader.is_other))
+        return fail(error, RECMAP_UNSUPPORTED, "this is not metadata of TFDS");
+    if (is_read) return RECMAP_OK;
     if (reader.wrong)
         return fail(error, RECMAP_CORRUPT, "this metadata of TFDS is wrong: %s", reader.wrong);
     return fail(error, RECMAP_CORRUPT, "this metadata of TFDS is not JSON at byte %zu",

@@ -40,12 +40,16 @@ static void test_splits(void **state) {
     tfds_info_deinit(&info);
 }
 
-static void refuse(const char *text, const char *reason) {
+static void fail_as(recmap_status status, const char *text, const char *reason) {
     struct tfds_info info;
     recmap_error error = RECMAP_ERROR_INIT;
-    assert_int_equal(tfds_info_read(&info, text, strlen(text), &error), RECMAP_CORRUPT);
+    assert_int_equal(tfds_info_read(&info, text, strlen(text), &error), status);
     if (!strstr(error.message, reason)) fail_msg("%s: %s", text, error.message);
     tfds_info_deinit(&info);
+}
+
+static void refuse(const char *text, const char *reason) {
+    fail_as(RECMAP_CORRUPT, text, reason);
 }
 
 static void test_wrong_metadata_is_refused(void **state) {
@@ -53,15 +57,26 @@ static void test_wrong_metadata_is_refused(void **state) {
     refuse("", "not JSON at byte 0");
     refuse("{\"a\": 1", "not JSON at byte 7");
     refuse("{} x", "not JSON at byte 3");
-    refuse("{}", "wrong: name");
     refuse("{\"name\": 3}", "wrong: name");
     refuse("{\"name\": \"\\u0000\"}", "wrong: name");
-    refuse("{\"name\": \"a\", \"splits\": {}}", "wrong: splits");
+    refuse("{\"name\": \"a\", \"splits\": 5}", "wrong: splits");
     refuse("{\"name\": \"a\", \"splits\": [{}]}", "wrong: the name of a split");
     refuse("{\"name\": \"a\", \"splits\": [{\"shardLengths\": [\"-1\"]}]}", "wrong: shardLengths");
     refuse("{\"name\": \"a\", \"splits\": [{\"shardLengths\": [\"1234567890123456789\"]}]}",
            "wrong: shardLengths");
     refuse("{\"name\": \"a\", \"splits\": [{\"numBytes\": \"\"}]}", "wrong: numBytes");
+}
+
+/* The library `datasets` writes a file of this name, with a mapping of splits and no name. */
+static void test_files_of_other_programs(void **state) {
+    (void)state;
+    fail_as(RECMAP_UNSUPPORTED, "{}", "not metadata of TFDS");
+    fail_as(RECMAP_UNSUPPORTED, "{\"splits\": []}", "not metadata of TFDS");
+    fail_as(RECMAP_UNSUPPORTED,
+            "{\"builder_name\": \"x\", \"splits\": {\"train\": {\"name\": \"train\"}}}",
+            "not metadata of TFDS");
+    fail_as(RECMAP_UNSUPPORTED, "{\"name\": \"a\", \"splits\": {}}", "not metadata of TFDS");
+    refuse("{\"splits\": {]", "not JSON at byte");
 }
 
 static void test_the_last_of_equal_members_wins(void **state) {
@@ -82,6 +97,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_splits),
         cmocka_unit_test(test_wrong_metadata_is_refused),
+        cmocka_unit_test(test_files_of_other_programs),
         cmocka_unit_test(test_the_last_of_equal_members_wins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
