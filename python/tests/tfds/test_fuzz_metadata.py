@@ -50,13 +50,13 @@ def mutate(chance, tree):
         (here, key), (there, other) = chance.choice(found), chance.choice(found)
         kind = chance.randrange(4)
         if kind == 0:
-            here[key] = chance.choice(ODD)
+            here[key] = copy.deepcopy(chance.choice(ODD))
         elif kind == 1:
             del here[key]
         elif kind == 2:
             here[key] = copy.deepcopy(there[other]) if len(json.dumps(tree)) < 30_000 else 7
         elif isinstance(here, dict):
-            here[chance.choice(["x", "a/b", "", "steps", "shape"])] = here[key]
+            here[chance.choice(["x", "a/b", "", "steps", "shape"])] = copy.deepcopy(here[key])
     return tree
 
 
