@@ -49,8 +49,17 @@ def episode_of(v):
 def features_of(v):
     """Some connectors, of which the values of no two records are equal."""
     known = against_tfds.known_features(v)
-    names = ["label", "image", "any_image", "rgba", "mask", "video", "text", "variable", "bytes"]
-    names += ["box", "objects", "fixed", "pair", "scalar_int64", "scalar_float32", "audio"]
+    names = ["label", "image", "any_image", "rgba", "mask", "video", "text", "variable"]
+    names += [
+        "bytes_float64",
+        "box",
+        "objects",
+        "fixed",
+        "pair",
+        "scalar_int64",
+        "scalar_float32",
+        "audio",
+    ]
     chosen = [name for name in names if v.random.random() < 0.6] or ["label"]
     features = {name: known[name] for name in chosen}
     features["state"] = (F.Tensor(shape=(4,), dtype=np.float32), lambda: v.tensor("float32", 4))
