@@ -131,18 +131,20 @@ static void fail_point(struct span *span, const struct span_source *source) {
     fail_advise(&span->error, "build the index again with `recmap index`");
 }
 
-/* Returns an inflater positioned in the span, at or before the piece. On failure it sets the span's
- * error and returns NULL. */
+/* Returns an inflater positioned in the span, at or before the piece: only a strict one always at
+ * its beginning. On failure it sets the span's error and returns NULL. */
 static struct inflater *start_before(struct span *span, struct span_input *input,
-                                     struct span_piece piece) {
+                                     struct span_piece piece, bool is_strict) {
     const struct span_source *source = input->source;
     struct inflate_source bytes = span_input_source(input);
     uint64_t begin = span_begin(source, piece.span_index);
     struct inflater *inflater =
-        piece.begin > begin ? waypoints_resume(source->waypoints, begin, piece.begin, &bytes)
-                            : NULL;
+        piece.begin > begin && !is_strict
+            ? waypoints_resume(source->waypoints, begin, piece.begin, &bytes)
+            : NULL;
     if (inflater) return inflater;
-    inflater = inflater_create(source->entry->compression, &bytes);
+    enum compression kind = source->entry->compression;
+    inflater = is_strict ? inflater_create_strict(kind, &bytes) : inflater_create(kind, &bytes);
     enum points_verdict started = inflater ? start(inflater, source, piece.span_index)
                                            : POINTS_NO_MEMORY;
     if (started == POINTS_OK) return inflater;
@@ -154,6 +156,10 @@ static struct inflater *start_before(struct span *span, struct span_input *input
 
 static bool can_continue(enum inflate_verdict verdict) {
     return verdict == INFLATE_OK || verdict == INFLATE_WRONG_SUM;
+}
+
+static void add_waypoint(const struct span_source *source, const struct inflater *inflater) {
+    if (!inflater_is_strict(inflater)) waypoints_add(source->waypoints, inflater);
 }
 
 /* Inflates and discards the bytes of the span that precede the piece. */
@@ -171,7 +177,7 @@ static enum inflate_verdict skip_to_piece(struct span *span, struct inflater *in
         size_t size;
         verdict = inflater_read(&size, inflater, span->data, room, false);
         span->passed_size += size;
-        if (size == room) waypoints_add(source->waypoints, inflater);
+        if (size == room) add_waypoint(source, inflater);
         if (!continues(span, size)) break;
     }
     return verdict;
@@ -221,7 +227,7 @@ static void inflate_piece(struct span *span, struct inflater *inflater,
     if (span->error.status == RECMAP_OK && can_continue(verdict))
         verdict = fill(span, inflater, piece_size);
     if (span->size == piece_size && piece.end < span_end(source, piece.span_index))
-        waypoints_add(source->waypoints, inflater);
+        add_waypoint(source, inflater);
     if (span->size == piece_size) verdict = INFLATE_OK; /* whatever follows the piece */
     bool can_use = span->error.status == RECMAP_OK && verdict != INFLATE_UNREADABLE &&
                    is_intact(span, source, piece);
@@ -238,18 +244,35 @@ static void inflate_piece(struct span *span, struct inflater *inflater,
     span->size = 0;
 }
 
+/* Forgets what was inflated. */
+static void span_clear(struct span *span) {
+    free(span->data);
+    *span = (struct span){.error = RECMAP_ERROR_INIT, .passed_size = span->passed_size};
+}
+
+static void inflate_from(struct span *span, struct span_input *input, struct span_piece piece,
+                         bool is_strict) {
+    struct inflater *inflater = start_before(span, input, piece, is_strict);
+    if (inflater) inflate_piece(span, inflater, input->source, piece);
+    inflater_destroy(inflater);
+    if (span->size) return;
+    free(span->data);
+    span->data = NULL;
+}
+
+/* What a damaged stream inflates to is the same everywhere only if it is inflated strictly. If that
+ * gives what was indexed, the index knows of the damage. */
 static void inflate_once(struct span *span, const struct span_source *source,
                          struct span_piece piece, bool is_again) {
     struct span_input input;
     span_input_init(&input, source, piece);
     input.is_again = is_again;
-    struct inflater *inflater = start_before(span, &input, piece);
-    if (inflater) inflate_piece(span, inflater, source, piece);
-    inflater_destroy(inflater);
+    inflate_from(span, &input, piece, false);
+    if (span->error.status == RECMAP_CORRUPT && !span->size) {
+        span_clear(span);
+        inflate_from(span, &input, piece, true);
+    }
     span_input_deinit(&input);
-    if (span->size) return;
-    free(span->data);
-    span->data = NULL;
 }
 
 /* Returns true if compressed bytes are the same when they are read once more. */
@@ -283,7 +306,7 @@ void span_inflate(struct span *span, const struct span_source *source, struct sp
     if (span->error.status != RECMAP_CORRUPT || span->size || !source->read_again) return;
     uint32_t check = span->failed_check;
     uint64_t offset = span->error.offset;
-    *span = (struct span){.error = RECMAP_ERROR_INIT, .passed_size = span->passed_size};
+    span_clear(span);
     inflate_once(span, source, piece, true);
     if (span->error.status != RECMAP_CORRUPT || span->size) return;
     if (span->failed_check == check && span->error.offset == offset &&

@@ -24,6 +24,7 @@
 #include "base/core/bytes.h"
 #include "base/words/cut_file.h"
 #include "format/deflate/adler32.h"
+#include "format/deflate/strict_decoder.h"
 
 enum {
     INPUT_SIZE = 256 << 10,
@@ -39,15 +40,15 @@ enum inflate_phase { PHASE_HEADER, PHASE_BODY, PHASE_TRAILER, PHASE_NEXT, PHASE_
 
 struct inflater {
     struct inflate_state state;
-    struct isal_gzip_header gzip;
-    struct isal_zlib_header zlib;
+    struct strict_decoder *strict; /* inflates in place of ISA-L; or NULL */
     enum compression kind;
     struct inflate_source source;
     enum inflate_phase phase;
     bool checks; /* verify the checksum at the end of the member */
     bool is_bad; /* no new output follows, except what is pending */
     bool is_unreadable;
-    uint64_t taken;     /* input bytes handed to ISA-L */
+    uint64_t taken;     /* input bytes handed to the decoder */
+    uint64_t body_at;   /* where the strict decoder started in the input */
     uint64_t offset;    /* in the output */
     uint64_t member_at; /* in the input */
     uint64_t member_size;
@@ -80,6 +81,7 @@ struct inflater *inflater_create(enum compression kind, const struct inflate_sou
 
 void inflater_destroy(struct inflater *inflater) {
     if (!inflater) return;
+    strict_destroy(inflater->strict);
     free(inflater->input);
     free(inflater);
 }
@@ -90,6 +92,7 @@ struct inflater *inflater_copy(const struct inflater *inflater,
                                const struct inflate_source *source) {
     bool reads = !inflater->source.bytes;
     struct inflater *copy = malloc(sizeof *copy);
+    assert(!inflater->strict);
     if (!copy) return NULL;
     *copy = *inflater;
     copy->input = NULL;
@@ -123,8 +126,6 @@ static void seek_input(struct inflater *inflater, uint64_t at) {
 
 static void begin_member(struct inflater *inflater) {
     isal_inflate_reset(&inflater->state);
-    isal_gzip_header_init(&inflater->gzip);
-    inflater->zlib = (struct isal_zlib_header){0};
     inflater->phase = PHASE_HEADER;
     inflater->member_size = 0;
     inflater->unverified_from = inflater->offset;
@@ -179,11 +180,38 @@ static bool refill(struct inflater *inflater) {
     return true;
 }
 
+/* Hands the strict decoder all input that is in memory. */
+static size_t take_input(const uint8_t **next, void *context) {
+    struct inflater *inflater = context;
+    if (!refill(inflater)) return 0;
+    size_t size = inflater->state.avail_in;
+    *next = inflater->state.next_in;
+    inflater->state.next_in += size;
+    inflater->state.avail_in = 0;
+    return size;
+}
+
+struct inflater *inflater_create_strict(enum compression kind,
+                                        const struct inflate_source *source) {
+    struct inflater *inflater = inflater_create(kind, source);
+    if (!inflater) return NULL;
+    inflater->strict = strict_create(take_input, inflater);
+    if (inflater->strict) return inflater;
+    inflater_destroy(inflater);
+    return NULL;
+}
+
+bool inflater_is_strict(const struct inflater *inflater) {
+    return inflater->strict != NULL;
+}
+
 uint64_t inflater_offset(const struct inflater *inflater) {
     return inflater->offset;
 }
 
 uint64_t inflater_position(const struct inflater *inflater) {
+    if (inflater->strict && inflater->phase == PHASE_BODY)
+        return inflater->body_at + (strict_bit(inflater->strict) + 7) / 8;
     int32_t unused = inflater->state.read_in_length > 0 ? inflater->state.read_in_length / 8 : 0;
     return inflater->taken - inflater->state.avail_in - (uint32_t)unused;
 }
@@ -204,6 +232,24 @@ static void skip(struct inflater *inflater, uint32_t size) {
     inflater->state.avail_in -= size;
 }
 
+/* Starts inflating at a block, at a bit of the next byte of the input. */
+static void start_body(struct inflater *inflater, unsigned bit, const uint8_t *window,
+                       uint32_t window_size) {
+    struct inflate_state *state = &inflater->state;
+    inflater->phase = PHASE_BODY;
+    if (inflater->strict) {
+        inflater->body_at = inflater->taken - state->avail_in;
+        strict_start(inflater->strict, bit, window, window_size);
+        return;
+    }
+    if (bit && have(inflater, 1)) {
+        state->read_in = *state->next_in >> bit;
+        state->read_in_length = 8 - (int32_t)bit;
+        skip(inflater, 1);
+    }
+    if (window_size) isal_inflate_set_dict(state, (uint8_t *)window, window_size);
+}
+
 bool inflater_start_at(struct inflater *inflater, const struct seek_point *point) {
     if (point->bit / 8 >= inflater->source.size || point->window_size > INFLATE_WINDOW_MAX)
         return false;
@@ -211,15 +257,7 @@ bool inflater_start_at(struct inflater *inflater, const struct seek_point *point
     /* A point without a window is at the start of its member, so the checksum covers all that
      * follows. */
     inflater->checks = !point->window_size;
-    inflater->phase = PHASE_BODY;
-    unsigned odd = point->bit % 8;
-    if (odd && have(inflater, 1)) {
-        inflater->state.read_in = *inflater->state.next_in >> odd;
-        inflater->state.read_in_length = 8 - (int32_t)odd;
-        skip(inflater, 1);
-    }
-    if (point->window_size)
-        isal_inflate_set_dict(&inflater->state, (uint8_t *)point->window, point->window_size);
+    start_body(inflater, point->bit % 8, point->window, point->window_size);
     return true;
 }
 
@@ -242,7 +280,17 @@ const struct inflate_fault *inflater_fault(const struct inflater *inflater) {
     return &inflater->fault;
 }
 
+static struct seek_point strict_point(const struct inflater *inflater) {
+    size_t size;
+    const uint8_t *window = strict_window(&size, inflater->strict);
+    return (struct seek_point){.bit = inflater->body_at * 8 + strict_bit(inflater->strict),
+                               .offset = inflater->offset,
+                               .window = window,
+                               .window_size = (uint32_t)size};
+}
+
 struct seek_point inflater_point(const struct inflater *inflater) {
+    if (inflater->strict) return strict_point(inflater);
     const struct inflate_state *state = &inflater->state;
     uint32_t end = state->tmp_out_valid < 0 ? 0 : (uint32_t)state->tmp_out_valid;
     uint32_t size = end < INFLATE_WINDOW_MAX ? end : INFLATE_WINDOW_MAX;
@@ -275,47 +323,81 @@ static void set_bad(struct inflater *inflater, uint64_t at, const char *reason) 
     inflater->fault.is_cut = reason == ends_inside && !ends_in_zeros(inflater);
 }
 
+static const char bad_block[] = "a deflate block is malformed";
+static const char bad_symbol[] = "a deflate symbol is malformed";
+static const char bad_distance[] = "a deflate distance reaches past the start of the data";
+
 static const char *reason_of(int result) {
     switch (result) {
-    case ISAL_INVALID_BLOCK: return "a deflate block is malformed";
-    case ISAL_INVALID_SYMBOL: return "a deflate symbol is malformed";
-    case ISAL_INVALID_LOOKBACK: return "a deflate distance reaches past the start of the data";
-    case ISAL_INVALID_WRAPPER: return "a header is malformed";
-    case ISAL_UNSUPPORTED_METHOD: return "the compression method is not deflate";
-    case ISAL_INCORRECT_CHECKSUM: return "the checksum of a header is wrong";
+    case ISAL_INVALID_BLOCK: return bad_block;
+    case ISAL_INVALID_SYMBOL: return bad_symbol;
+    case ISAL_INVALID_LOOKBACK: return bad_distance;
     default: return "the data cannot be inflated";
     }
 }
 
-/* Reserved flags of a GZIP header may change the meaning of what follows (RFC 1952), so they must
- * be rejected. */
-enum { RESERVED_FLAGS = 0xe0 };
+/* Reads a header byte by byte: it may span several refills. */
+struct header {
+    struct inflater *inflater;
+    uint32_t sum; /* of the bytes so far, as GZIP's headers store it */
+    bool is_cut;
+};
 
-/* Reads a member's header. It may span several refills, so ISA-L is called until it has the whole
- * header. */
+static uint8_t header_byte(struct header *header) {
+    struct inflate_state *state = &header->inflater->state;
+    header->is_cut = header->is_cut || !refill(header->inflater) || !state->avail_in;
+    if (header->is_cut) return 0;
+    header->sum = crc32_gzip_refl(header->sum, state->next_in, 1);
+    state->avail_in--;
+    return *state->next_in++;
+}
+
+static uint32_t header_number(struct header *header, unsigned size) {
+    uint32_t number = 0;
+    for (unsigned i = 0; i < size; i++) number |= (uint32_t)header_byte(header) << 8 * i;
+    return number;
+}
+
+/* Reads a GZIP header (RFC 1952) and returns what is wrong with it, or NULL. Reserved flags may
+ * change the meaning of what follows, so they must be rejected. */
+static const char *read_gzip_header(struct header *header) {
+    enum { SUM = 2, EXTRA = 4, NAME = 8, COMMENT = 16, RESERVED = 0xe0 };
+    if (header_number(header, 2) != 0x8b1f) return "a header is malformed";
+    if (header_number(header, 1) != 8) return "the compression method is not deflate";
+    uint32_t flags = header_number(header, 1);
+    if (flags & RESERVED) return "a header has flags that are reserved";
+    for (int i = 0; i < 6; i++) header_byte(header);
+    if (flags & EXTRA)
+        for (uint32_t left = header_number(header, 2); left; left--) header_byte(header);
+    if (flags & NAME)
+        while (header_byte(header)) {
+        }
+    if (flags & COMMENT)
+        while (header_byte(header)) {
+        }
+    uint32_t sum = header->sum & 0xffff;
+    return flags & SUM && header_number(header, 2) != sum ? "the checksum of a header is wrong"
+                                                          : NULL;
+}
+
+/* The same for a ZLIB header (RFC 1950). */
+static const char *read_zlib_header(struct header *header) {
+    enum { DICTIONARY = 0x20, WINDOW_BITS_MAX = 7 };
+    uint32_t method = header_byte(header), flags = header_byte(header);
+    if ((method << 8 | flags) % 31) return "the checksum of a header is wrong";
+    if (method % 16 != 8) return "the compression method is not deflate";
+    if (method / 16 > WINDOW_BITS_MAX) return "a header is malformed";
+    return flags & DICTIONARY ? "it needs a preset dictionary, which it does not contain" : NULL;
+}
+
 static void read_header(struct inflater *inflater) {
-    for (;;) {
-        if (!refill(inflater)) return;
-        bool was_empty = !inflater->state.avail_in;
-        int result = inflater->kind == COMPRESSION_GZIP
-                         ? isal_read_gzip_header(&inflater->state, &inflater->gzip)
-                         : isal_read_zlib_header(&inflater->state, &inflater->zlib);
-        if (result == ISAL_DECOMP_OK) break;
-        if (result != ISAL_END_INPUT) {
-            set_bad(inflater, inflater_position(inflater), reason_of(result));
-            return;
-        }
-        if (was_empty) {
-            set_bad(inflater, inflater->source.size, ends_inside);
-            return;
-        }
-    }
-    if (inflater->kind == COMPRESSION_GZIP && inflater->gzip.flags & RESERVED_FLAGS)
-        set_bad(inflater, inflater_position(inflater), "a header has flags that are reserved");
-    if (inflater->kind == COMPRESSION_ZLIB && inflater->zlib.dict_flag)
-        set_bad(inflater, inflater_position(inflater),
-                "it needs a preset dictionary, which it does not contain");
-    inflater->phase = PHASE_BODY;
+    struct header header = {.inflater = inflater};
+    const char *reason = inflater->kind == COMPRESSION_GZIP ? read_gzip_header(&header)
+                                                            : read_zlib_header(&header);
+    if (inflater->is_bad) return;
+    if (header.is_cut) set_bad(inflater, inflater->source.size, ends_inside);
+    else if (reason) set_bad(inflater, inflater->member_at, reason);
+    start_body(inflater, 0, NULL, 0);
 }
 
 static uint32_t pending(const struct inflater *inflater) {
@@ -382,7 +464,8 @@ static size_t call(struct inflater *inflater, uint8_t *out, size_t room, bool st
     if (marks && state->block_state == ISAL_BLOCK_INPUT_DONE && !is_last)
         state->block_state = ISAL_BLOCK_NEW_HDR;
     if (marks) state->bfinal = is_last;
-    size_t size = given - state->avail_out;
+    /* At an error, ISA-L may leave `avail_out` too small, but `next_out` is right. */
+    size_t size = (size_t)(state->next_out - out);
     take_output(inflater, out, size);
     if (result < 0) {
         set_bad(inflater, inflater_position(inflater), reason_of(result));
@@ -393,6 +476,29 @@ static size_t call(struct inflater *inflater, uint8_t *out, size_t room, bool st
                had == pending(inflater) && before == state->block_state &&
                state->block_state != ISAL_BLOCK_INPUT_DONE && (room || !marks)) {
         set_bad(inflater, inflater->source.size, ends_inside);
+    }
+    return size;
+}
+
+/* Inflates by the strict decoder. */
+static size_t call_strict(struct inflater *inflater, uint8_t *out, size_t room, bool stops) {
+    struct strict_decoder *strict = inflater->strict;
+    static const char *const reasons[] = {[STRICT_BAD_BLOCK] = bad_block,
+                                          [STRICT_BAD_SYMBOL] = bad_symbol,
+                                          [STRICT_BAD_DISTANCE] = bad_distance};
+    size_t size;
+    enum strict_verdict verdict = strict_read(&size, strict, out, room, stops);
+    take_output(inflater, out, size);
+    if (inflater->is_bad || verdict == STRICT_OK) return size;
+    if (verdict == STRICT_END) {
+        const uint8_t *next = NULL;
+        inflater->phase = PHASE_TRAILER;
+        inflater->state.avail_in = (uint32_t)strict_unused(&next, strict);
+        inflater->state.next_in = (uint8_t *)next;
+    } else if (verdict == STRICT_CUT) {
+        set_bad(inflater, inflater->source.size, ends_inside);
+    } else {
+        set_bad(inflater, inflater->body_at + strict_bit(strict) / 8, reasons[verdict]);
     }
     return size;
 }
@@ -424,6 +530,16 @@ static size_t call_towards_point(struct inflater *inflater, uint8_t *out, size_t
     bool is_stuck = state->tmp_out_valid == valid && inflater->taken - state->avail_in == at &&
                     state->block_state == before;
     return is_stuck && !inflater->is_bad ? call(inflater, out, room, false) : 0;
+}
+
+static bool is_at_block(const struct inflater *inflater) {
+    return inflater->strict ? strict_is_at_block(inflater->strict)
+                            : inflater->state.block_state == ISAL_BLOCK_NEW_HDR;
+}
+
+static size_t inflate_some(struct inflater *inflater, uint8_t *out, size_t room, bool stops) {
+    if (inflater->strict) return call_strict(inflater, out, room, stops);
+    return stops ? call_towards_point(inflater, out, room) : call(inflater, out, room, false);
 }
 
 /* Compares the member's checksum (and for GZIP its size) with the trailer. On a mismatch the
@@ -487,13 +603,12 @@ enum inflate_verdict inflater_read(size_t *size, struct inflater *inflater, uint
             read_padding_or_member(inflater);
         } else if (inflater->phase == PHASE_DONE) {
             verdict = INFLATE_END;
-        } else if (wants_point && inflater->state.block_state == ISAL_BLOCK_NEW_HDR) {
+        } else if (wants_point && is_at_block(inflater)) {
             verdict = INFLATE_AT_POINT;
         } else if (count == room) {
             break;
         } else {
-            count += wants_point ? call_towards_point(inflater, out + count, room - count)
-                                 : call(inflater, out + count, room - count, false);
+            count += inflate_some(inflater, out + count, room - count, wants_point);
         }
     }
     *size = count;

@@ -33,8 +33,8 @@ enum inflate_verdict {
     INFLATE_OK,       /* the output buffer is full */
     INFLATE_AT_POINT, /* stopped at a seek point, as requested: see inflater_point */
     INFLATE_END,      /* the last member ended */
-    INFLATE_BAD, /* the stream is damaged: see inflater_fault. The output of all preceding symbols
-                     was delivered */
+    INFLATE_BAD, /* the stream is damaged: see inflater_fault. A strict inflater has delivered the
+                     output of all preceding symbols */
     INFLATE_WRONG_SUM,  /* the checksum of the member that just ended does not match its output;
                             reading can continue with the next member */
     INFLATE_UNREADABLE, /* `read` failed: see inflater_fault */
@@ -42,13 +42,20 @@ enum inflate_verdict {
 
 struct inflater;
 
-/* Returns NULL if memory runs out. Call inflater_start or inflater_start_at before reading. */
+/* Returns NULL if memory runs out. Call inflater_start or inflater_start_at before reading.
+ *
+ * The strict one is several times as slow. Of a sound stream, both give the same bytes. Of a
+ * damaged one, the strict inflater gives exactly the output of all symbols before the first that
+ * RFC 1951 forbids, and names the byte at which that symbol, or block, begins. The other one may
+ * give less or more, depending on the version of ISA-L, on the processor and on the reads. */
 struct inflater *inflater_create(enum compression kind, const struct inflate_source *source);
+struct inflater *inflater_create_strict(enum compression kind, const struct inflate_source *source);
+bool inflater_is_strict(const struct inflater *inflater);
 void inflater_destroy(struct inflater *inflater);
 
-/* Returns an independent inflater in the same state. Call it between two reads only. With `source`
- * NULL, the copy only saves the state and must be copied again before use. Returns NULL if memory
- * runs out. */
+/* Returns an independent inflater in the same state. Call it between two reads only, and not of a
+ * strict inflater. With `source` NULL, the copy only saves the state and must be copied again
+ * before use. Returns NULL if memory runs out. */
 struct inflater *inflater_copy(const struct inflater *inflater,
                                const struct inflate_source *source);
 
@@ -102,6 +109,7 @@ uint64_t inflater_unverified_from(const struct inflater *inflater);
 
 /* Returns the first offset, `from` or later, at which a GZIP member starts that inflates for at
  * least 64 KiB or to its valid end, or UINT64_MAX if there is none. Discards the current state.
+ * What can be inflated is a question for a strict inflater.
  * Always UINT64_MAX for ZLIB, whose headers look like other bytes. */
 uint64_t inflater_find_member(struct inflater *inflater, uint64_t from);
 

@@ -50,6 +50,12 @@ static bool skips_damage(const struct stream_scan *stream) {
     return stream->scan->scanner->on_bad_record != RECMAP_ON_BAD_RECORD_ERROR;
 }
 
+/* Returns true if the scan has to end, to begin again with a strict inflater. */
+static bool needs_strict(struct stream_scan *stream) {
+    stream->scan->needs_strict = !stream->scan->is_strict;
+    return stream->scan->needs_strict;
+}
+
 static recmap_status fail_stream(const struct stream_scan *stream,
                                  const struct inflate_fault *fault, recmap_error *error) {
     fail(error, RECMAP_CORRUPT, "the %s stream is damaged: %s",
@@ -373,6 +379,7 @@ static bool continue_lost(struct stream_scan *stream, bool is_resumed, uint64_t 
  * with a record that extends into it. Bytes before the span that a lost cursor has not searched yet
  * are searched now. Returns false if the scan ends here. */
 static bool lose_span(struct stream_scan *stream, const char *reason) {
+    if (needs_strict(stream)) return false;
     uint64_t begin = span_checks_span_begin(&stream->checks);
     struct scan_cursor *cursor = &stream->cursor;
     if (!framing_of(stream)->check_payload) {
@@ -492,7 +499,9 @@ static bool pass_wrong_sum(struct stream_scan *stream, recmap_status *status, re
 static bool take_read(struct stream_scan *stream, enum inflate_verdict verdict,
                       recmap_status *status, recmap_error *error) {
     const struct inflate_fault *fault = inflater_fault(stream->inflater);
+    bool is_damaged = verdict == INFLATE_BAD || verdict == INFLATE_WRONG_SUM;
     copy_prefix(stream);
+    if (is_damaged && needs_strict(stream)) return false;
     switch (verdict) {
     case INFLATE_OK: scan_available(stream); return true;
     case INFLATE_AT_POINT:
@@ -539,6 +548,11 @@ static recmap_status end_checks(struct stream_scan *stream, recmap_error *error)
     return span_checks_finish(&stream->checks, stream->scan->size) ? RECMAP_OK : fail_memory(error);
 }
 
+/* Returns true for an error that other data would not have had. */
+static bool is_about_data(recmap_status status) {
+    return status == RECMAP_CORRUPT || status == RECMAP_UNSUPPORTED;
+}
+
 /* Findings that no longer fit their memory end the scan early, and the error says so. The seek
  * points are complete only if the whole stream was scanned without an error, so only then are their
  * checks computed. */
@@ -549,7 +563,8 @@ recmap_status inflate_scan_shard(struct inflate_scan *scan, struct scan_findings
         .findings = findings,
         .taker = {.points = &scan->points},
         .checks = {.points = &scan->points, .known = scan->known, .known_size = scan->known_size}};
-    stream.inflater = inflater_create(scan->kind, &scan->source);
+    stream.inflater = scan->is_strict ? inflater_create_strict(scan->kind, &scan->source)
+                                      : inflater_create(scan->kind, &scan->source);
     scan->prefix = malloc(INFLATED_PREFIX);
     recmap_status status = stream.inflater && scan->prefix ? RECMAP_OK : fail_memory(error);
     findings_clear(findings);
@@ -562,6 +577,7 @@ recmap_status inflate_scan_shard(struct inflate_scan *scan, struct scan_findings
     points_finish(&scan->points, scan->size);
     if (status == RECMAP_OK && findings->status == RECMAP_OK && !scan->known)
         status = end_checks(&stream, error);
+    if (is_about_data(status) || is_about_data(findings->status)) needs_strict(&stream);
     scan->end_of_records = stream.cursor.position;
     free(stream.bytes);
     inflater_destroy(stream.inflater);

@@ -30,12 +30,14 @@ struct inflate_scan {
     const struct point_list *known; /* seek points of an index: the scan resumes at them after
                                        damage. NULL: it searches for members and takes points */
     uint64_t known_size;            /* of the image, if `known` is set */
+    bool is_strict;                 /* inflate strictly */
     /* Results. */
     uint64_t size;            /* of the image */
     uint64_t end_of_records;  /* where the last record or damage ends */
     struct point_list points; /* the caller frees them */
     uint8_t *prefix;          /* the image's first bytes; the caller frees them */
     size_t prefix_size;
+    bool needs_strict; /* the other results mean nothing: scan once more, strictly */
 };
 
 /* Scans the whole shard. Replaces `findings`: records, damage, and the status of scanning the
@@ -46,6 +48,10 @@ struct inflate_scan {
  * of their own (TFRecord) are looked for after it. Records without checks rely on the checksum of
  * their member: the damaged member, and everything that follows it, is lost. Of a file that is
  * merely truncated, the records before the end are kept.
+ *
+ * What a damaged stream inflates to, and where it is damaged, must be the same everywhere, which
+ * only a strict inflater ensures. So any other scan ends when it meets damage of the stream, and
+ * asks to be done strictly.
  *
  * Errors: CORRUPT naming the compressed byte; UNSUPPORTED over the limits, with the index in the
  * shard of the record that was too much, and its byte of the image; IO; NO_MEMORY. */

@@ -292,6 +292,7 @@ static recmap_status inflate_input(struct scan_shard *shard, const struct inflat
         .kind = shard->compression,
         .path = shard->path,
         .memory_limit = options->memory_limit,
+        .is_strict = shard->is_strict,
     };
     if (options->known_points) {
         status = options->known_points(&known, &scan->known_size, options->open_context,
@@ -299,6 +300,7 @@ static recmap_status inflate_input(struct scan_shard *shard, const struct inflat
         scan->known = &known;
     }
     if (status == RECMAP_OK) status = inflate_scan_shard(scan, findings, error);
+    shard->is_strict |= scan->needs_strict;
     /* Only the results outlive this function. */
     scan->scanner = NULL;
     scan->known = NULL;
@@ -329,11 +331,12 @@ static recmap_status inflate_arriving(bool *is_certain, struct scan_shard *shard
         .size = shard->stat.size, .read = read_arriving, .context = &input};
     recmap_status status = inflate_input(shard, &arriving, options, findings, error);
     read_window_deinit(&input.window);
-    *is_certain = is_certain_of(status, findings);
+    *is_certain = is_certain_of(status, findings) && !shard->is_strict;
     return status;
 }
 
-/* Closes the source, even on failure. `check` is set to one of the bytes that were read. */
+/* If there is damage, inflates strictly. Closes the source, even on failure. `check` is set to one
+ * of the bytes that were read. */
 static recmap_status inflate_file(uint64_t *check, struct scan_shard *shard, struct source *source,
                                   const struct scan_options *options,
                                   struct scan_findings *findings, recmap_error *error) {
@@ -341,6 +344,11 @@ static recmap_status inflate_file(uint64_t *check, struct scan_shard *shard, str
     struct inflate_source file = {.size = shard->stat.size, .read = read_opened, .context = &input};
     RETURN_IF_FAILED(source_take_file(&input.fd, source, error));
     recmap_status status = inflate_input(shard, &file, options, findings, error);
+    if (shard->inflated.needs_strict) {
+        discard_inflated(shard);
+        input.check = 0;
+        status = inflate_input(shard, &file, options, findings, error);
+    }
     file_close(input.fd);
     *check = input.check;
     return status;

@@ -29,6 +29,7 @@ struct scan_shard {
     uint8_t *prefix;           /* of an uncompressed streamed shard: its first bytes, or NULL */
     size_t prefix_size;
     struct inflate_scan inflated; /* of a compressed shard: the results of its scan */
+    bool is_strict;               /* likewise: its stream is damaged, so it is inflated strictly */
     recmap_status status;         /* why it failed */
     recmap_error *error;          /* likewise; NULL if it did not, or without memory for it */
 };
