@@ -313,7 +313,7 @@ class Bad(GzipTest):
                 self.check_bad(
                     "first",
                     bytes(broken),
-                    "recmap: a: byte 10: the gzip stream is "
+                    "recmap: a: byte 0: the gzip stream is "
                     "damaged: a header has flags that are reserved",
                     self.due,
                     framing,

@@ -1,6 +1,6 @@
 /* Any bytes as a compressed stream, and as the content of one: inflating ends, the result equals
- * zlib's, and inflating from any seek point and any saved position gives the same bytes. The first
- * two bytes choose the variant. */
+ * zlib's, exactly if it is inflated strictly, and inflating from any seek point and any saved
+ * position gives the same bytes. The first two bytes choose the variant. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,8 @@ static size_t inflate_by_zlib(uint8_t *out, enum compression kind, const struct 
     zs.avail_in = (uInt)stream->size;
     zs.next_out = out;
     zs.avail_out = OUT_MAX;
-    while (inflate(&zs, Z_SYNC_FLUSH) == Z_STREAM_END && zs.avail_in && zs.avail_out)
+    while (inflate(&zs, Z_SYNC_FLUSH) == Z_STREAM_END && zs.avail_out &&
+           compression_begins(kind, zs.next_in, zs.avail_in))
         check(inflateReset(&zs) == Z_OK);
     inflateEnd(&zs);
     return OUT_MAX - zs.avail_out;
@@ -130,6 +131,32 @@ static void check_stream(enum compression kind, const struct buffer *stream, boo
     inflater_destroy(other);
 }
 
+/* The strict inflater gives what zlib gives, however damaged the stream is, and stops at points on
+ * the way. zlib knows no padding, and has to be told whether a member follows. */
+static void check_strictly(enum compression kind, const struct buffer *stream, bool is_read,
+                           size_t step) {
+    static uint8_t due[OUT_MAX], out[OUT_MAX];
+    size_t due_size = inflate_by_zlib(due, kind, stream), count = 0, size;
+    struct inflate_source source = {.bytes = is_read ? NULL : stream->data,
+                                    .size = stream->size,
+                                    .read = read_bytes,
+                                    .context = (void *)stream};
+    struct inflater *in = inflater_create_strict(kind, &source);
+    enum inflate_verdict verdict = INFLATE_OK;
+    check(in);
+    while (count < OUT_MAX && (verdict == INFLATE_OK || verdict == INFLATE_AT_POINT)) {
+        bool wants = verdict == INFLATE_OK && count % 2;
+        size_t room = step < OUT_MAX - count ? step : OUT_MAX - count;
+        verdict = inflater_read(&size, in, out + count, room, wants);
+        check(size <= room);
+        count += size;
+    }
+    check(count == due_size && !memcmp(out, due, count));
+    check(inflater_fault(in)->at <= stream->size && inflater_position(in) <= stream->size);
+    inflater_find_member(in, 1);
+    inflater_destroy(in);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 3 || size > OUT_MAX / 2) return 0;
     enum compression kind = data[0] & 1 ? COMPRESSION_GZIP : COMPRESSION_ZLIB;
@@ -137,6 +164,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t step = 1 + (size_t)(data[1] & 15) * 777;
     struct buffer bytes = {(uint8_t *)data + 2, size - 2, 0}, stream = BUFFER_INIT;
     check_stream(kind, &bytes, false, is_read, step);
+    check_strictly(kind, &bytes, is_read, step);
     struct deflate_way way = {.level = data[0] >> 1 & 7,
                               .memory = 1 + (data[1] >> 4) % 9,
                               .strategy = data[0] >> 4 & 3,
@@ -145,6 +173,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     add_deflated(&stream, kind, &bytes, &way);
     if (kind == COMPRESSION_GZIP) add_deflated(&stream, kind, &bytes, &way);
     check_stream(kind, &stream, true, is_read, step);
+    check_strictly(kind, &stream, is_read, step);
     buffer_deinit(&stream);
     return 0;
 }

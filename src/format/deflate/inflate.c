@@ -635,6 +635,7 @@ static bool is_member(struct inflater *inflater, uint64_t at) {
     inflater_start(inflater, at, 0);
     enum inflate_verdict verdict = inflater_read(&size, inflater, out, TRIED_SIZE, false);
     free(out);
+    if (inflater->member_at != at) return true; /* it ended well, and another one followed */
     return verdict == INFLATE_OK || verdict == INFLATE_END ||
            (verdict == INFLATE_BAD && inflater->phase >= PHASE_NEXT);
 }

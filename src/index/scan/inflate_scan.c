@@ -36,6 +36,7 @@ struct stream_scan {
     struct span_checks checks;
     uint64_t search_start;     /* members before this byte of the file were tried */
     uint64_t wrong_sum_offset; /* in the file: the first checksum that does not match; 0: none */
+    uint64_t bad_offset;       /* in the file: what was damaged last */
 };
 
 static uint64_t image_end(const struct stream_scan *stream) {
@@ -325,8 +326,8 @@ static void check_lost(struct stream_scan *stream, uint64_t end) {
 /* Ends the image, with everything from `start` on lost. How much the rest would have inflated to is
  * unknown: it takes as many bytes of the image as it has compressed ones. */
 static void lose_rest(struct stream_scan *stream, uint64_t start, const char *reason) {
-    uint64_t file_size = stream->scan->source.size, fault = inflater_fault(stream->inflater)->at;
-    uint64_t end = image_end(stream) + (file_size > fault ? file_size - fault : 1);
+    uint64_t file_size = stream->scan->source.size, bad = stream->bad_offset;
+    uint64_t end = image_end(stream) + (file_size > bad ? file_size - bad : 1);
     if (stream->scan->known) end = stream->scan->known_size;
     else check_lost(stream, end);
     stream->origin = end;
@@ -461,6 +462,7 @@ static bool pass_known_point(struct stream_scan *stream, recmap_status *status,
     if (!span_checks_match(&stream->checks)) return lose_changed_span(stream);
     span_checks_enter(&stream->checks, ++stream->next_known);
     if (!point->window_size && !member_begins && !framing_of(stream)->check_payload) {
+        if (needs_strict(stream)) return false;
         lose_unverified(stream, inflater_unverified_from(stream->inflater), wrong_sum);
         return false;
     }
@@ -502,6 +504,7 @@ static bool take_read(struct stream_scan *stream, enum inflate_verdict verdict,
     bool is_damaged = verdict == INFLATE_BAD || verdict == INFLATE_WRONG_SUM;
     copy_prefix(stream);
     if (is_damaged && needs_strict(stream)) return false;
+    if (is_damaged) stream->bad_offset = fault->at;
     switch (verdict) {
     case INFLATE_OK: scan_available(stream); return true;
     case INFLATE_AT_POINT:

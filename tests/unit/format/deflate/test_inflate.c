@@ -365,6 +365,23 @@ static void test_the_next_real_member_is_found(void **state) {
     }
 }
 
+/* A member that ends well is one, however soon damage follows it. */
+static void test_a_member_before_damage_is_found(void **state) {
+    (void)state;
+    struct rng random = {4};
+    struct buffer content = make_content(&random, 2000), stream = BUFFER_INIT;
+    add_stream(&stream, COMPRESSION_GZIP, &content, 6);
+    size_t member = stream.size;
+    add_stream(&stream, COMPRESSION_GZIP, &content, 6);
+    buffer_add(&stream, "\x1f\x8b\x08\0\0\0\0\0\0\0\xff", 11);
+    struct inflate_source source = make_source(&stream, true);
+    struct inflater *in = inflater_create_strict(COMPRESSION_GZIP, &source);
+    assert_int_equal(inflater_find_member(in, 1), member);
+    inflater_destroy(in);
+    buffer_deinit(&content);
+    buffer_deinit(&stream);
+}
+
 /* Reads a stream and counts the bytes. */
 struct counted_source {
     const struct buffer *stream;
@@ -756,6 +773,7 @@ int main(void) {
         cmocka_unit_test(test_inflating_can_start_at_each_point),
         cmocka_unit_test(test_points_of_flushes),
         cmocka_unit_test(test_the_next_real_member_is_found),
+        cmocka_unit_test(test_a_member_before_damage_is_found),
         cmocka_unit_test(test_a_search_reads_little_again),
         cmocka_unit_test(test_no_heap_bytes_are_returned),
         cmocka_unit_test(test_a_copied_decoder_continues_alone),
