@@ -24,9 +24,9 @@ struct tfds_info {
     size_t capacity;
 };
 
-/* Deinit also after an error. Errors: UNSUPPORTED if another program wrote the file: other libraries
- * use its name, too, but only TFDS names the data set and lists its splits; CORRUPT, with what is
- * wrong; NO_MEMORY. */
+/* Deinit also after an error. Errors: UNSUPPORTED if another program wrote the file: others use its
+ * name, too, but only TFDS names the data set and lists its splits; CORRUPT, with what is wrong;
+ * NO_MEMORY. */
 recmap_status tfds_info_read(struct tfds_info *info, const char *text, size_t size,
                              recmap_error *error);
 void tfds_info_deinit(struct tfds_info *info);
