@@ -105,7 +105,9 @@ class Message(RecordReader):
 
     # A mapping would equal another type's mapping of the same features.
     __eq__ = object.__eq__
-    __hash__ = object.__hash__
+
+    def __hash__(self) -> int:
+        return object.__hash__(self)
 
     def __reduce__(self) -> Any:
         return Message, (self._descriptor_set, self.type, self._given)

@@ -264,10 +264,11 @@ def lifts_of(lift: Lift) -> Lifts:
         if names != features:
             pairs = zip(names, features, strict=True)
             return tuple((n, None) if isinstance(f, str) else _lift_of(n, f) for n, f in pairs)
-        lift = names
+        lift = features
     _check_names("lift", lift)
     if isinstance(lift, Mapping):
-        return tuple(_lift_of(name, value) for name, value in lift.items())
+        columns: Mapping[Any, Any] = lift
+        return tuple(_lift_of(name, value) for name, value in columns.items())
     plain: Iterable[Any] = lift
     return tuple((name, None) for name in plain)
 

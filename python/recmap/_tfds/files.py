@@ -32,15 +32,19 @@ class Files(Protocol):
             FileMissingError: there is none.
             InvalidError: it has more than METADATA_MAX.
         """
+        ...
 
     def folders(self, folder: str) -> list[str]:
         """The names of the folders in a folder that may have a data set."""
+        ...
 
     def missing(self, names: Sequence[str]) -> list[str]:
         """Those of these files that are known to be missing."""
+        ...
 
     def index_of(self, folder: str, name: str) -> str:
         """The path of the index of a split of the data set in a folder."""
+        ...
 
 
 def files_at(path: Path, storage: Storage | None) -> Files:

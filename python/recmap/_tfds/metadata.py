@@ -74,10 +74,9 @@ def _wrong(what: str, value: object, path: str) -> InvalidError:
 
 def natural_of(value: Any, what: str, path: str) -> int:
     """A whole number, which protobuf's JSON writes as a text."""
-    is_number = isinstance(value, int) and not isinstance(value, bool)
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 18:
         return int(value)
-    if is_number and 0 <= value < 1 << 60:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 60:
         return int(value)
     raise _wrong(what, value, path)
 

@@ -44,10 +44,10 @@ static void name_place(const recmap_dataset *dataset, uint64_t number, recmap_er
     dataset_fail_at(error, dataset, place.shard_index, number, place.offset);
 }
 
-recmap_status dataset_read_id(recmap_value *id, const recmap_dataset *dataset,
+recmap_status dataset_read_id(recmap_value *id, struct id_room *room, const recmap_dataset *dataset,
                               const recmap_record *record, uint64_t number, recmap_error *error) {
     recmap_status status =
-        extractor_read_id(id, dataset->extractor, record->data, record->size, error);
+        extractor_read_id(id, room, dataset->extractor, record->data, record->size, error);
     if (status != RECMAP_OK) name_place(dataset, number, error);
     return status;
 }
@@ -72,7 +72,8 @@ recmap_status dataset_has_id(bool *matches, recmap_dataset *dataset, uint64_t nu
     recmap_record record;
     RETURN_IF_FAILED(recmap_dataset_get(&record, dataset, number, error));
     recmap_value record_id;
-    recmap_status status = dataset_read_id(&record_id, dataset, &record, number, error);
+    struct id_room room;
+    recmap_status status = dataset_read_id(&record_id, &room, dataset, &record, number, error);
     if (status == RECMAP_OK) {
         *matches = is_same_id(&record_id, id);
         if (!*matches && !has_same_hash(&record_id, id))

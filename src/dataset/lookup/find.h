@@ -10,9 +10,9 @@ recmap_status dataset_check_can_find(const recmap_dataset *dataset, const recmap
 
 bool is_same_id(const recmap_value *a, const recmap_value *b);
 
-/* The id of a record, which borrows from the record; type NONE if it has none. Errors: those of
- * extractor_read_id, naming the place. */
-recmap_status dataset_read_id(recmap_value *id, const recmap_dataset *dataset,
+/* The id of a record, whose bytes are in the record or in `room`; type NONE if it has none. Errors:
+ * those of extractor_read_id, naming the place. */
+recmap_status dataset_read_id(recmap_value *id, struct id_room *room, const recmap_dataset *dataset,
                               const recmap_record *record, uint64_t number, recmap_error *error);
 
 /* Sets whether a record has the id, by whose hash the index found the record. Errors: those of

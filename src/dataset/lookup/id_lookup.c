@@ -243,12 +243,13 @@ static void prefetch_ids(const struct candidate_run *run, const struct id_lookup
     }
 }
 
-/* The key of a record's id, which borrows from the record; the key of a missing id if it has
- * none. */
-static recmap_status read_key(struct id_key *key, const recmap_dataset *dataset,
-                              const recmap_record *record, uint64_t number, recmap_error *error) {
+/* The key of a record's id, whose bytes are in the record or in `room`; the key of a missing id if
+ * it has none. */
+static recmap_status read_key(struct id_key *key, struct id_room *room,
+                              const recmap_dataset *dataset, const recmap_record *record,
+                              uint64_t number, recmap_error *error) {
     recmap_value id;
-    RETURN_IF_FAILED(dataset_read_id(&id, dataset, record, number, error));
+    RETURN_IF_FAILED(dataset_read_id(&id, room, dataset, record, number, error));
     *key = id.type == RECMAP_TYPE_NONE ? ID_KEY_NONE : id_key_of(&id);
     return RECMAP_OK;
 }
@@ -258,11 +259,13 @@ static recmap_status compare_run(uint64_t **found, const struct candidate_run *r
                                  const struct id_lookup *lookup, const recmap_record *records,
                                  struct interrupt *interrupt, recmap_error *error) {
     struct id_key key = ID_KEY_NONE;
+    struct id_room room;
     for (size_t i = 0, next = 0; i < run->count; i++) {
         uint64_t number = number_of(lookup, run->items[i]);
         size_t slot = slot_of(lookup, run->items[i]);
         if (!next || number != run->numbers[next - 1])
-            RETURN_IF_FAILED(read_key(&key, lookup->dataset, &records[next++], number, error));
+            RETURN_IF_FAILED(
+                read_key(&key, &room, lookup->dataset, &records[next++], number, error));
         if (id_key_equals(&key, &lookup->keys[slot])) *(*found)++ = run->items[i];
         else RETURN_IF_FAILED(compare_others(lookup, slot, error));
         RETURN_IF_FAILED(interrupt_check(interrupt, ID_WORK, error));

@@ -24,11 +24,11 @@ struct id_reading {
     bool is_mapped;
 };
 
-static recmap_status read_id(recmap_value *id, recmap_dataset *dataset, const recmap_record *record,
-                             uint64_t number, recmap_error *error) {
-    if (!dataset->part_count) return dataset_read_id(id, dataset, record, number, error);
+static recmap_status read_id(recmap_value *id, struct id_room *room, recmap_dataset *dataset,
+                             const recmap_record *record, uint64_t number, recmap_error *error) {
+    if (!dataset->part_count) return dataset_read_id(id, room, dataset, record, number, error);
     const struct dataset_part *part = concat_part_of_record(dataset, number);
-    return dataset_read_id(id, part->dataset, record, number - part->first_record, error);
+    return dataset_read_id(id, room, part->dataset, record, number - part->first_record, error);
 }
 
 /* Copies the bytes of an id, whose address is set when the text no longer moves. */
@@ -50,7 +50,8 @@ static recmap_status read_run(struct id_text *text, recmap_batch *batch,
     const recmap_record *records = recmap_batch_records(batch);
     for (size_t i = 0; i < count; i++) {
         recmap_value *id = &reading->ids->ids[first + i];
-        RETURN_IF_FAILED(read_id(id, reading->dataset, &records[i], numbers[i], error));
+        struct id_room room;
+        RETURN_IF_FAILED(read_id(id, &room, reading->dataset, &records[i], numbers[i], error));
         RETURN_IF_FAILED(keep_id(text, id, error));
         RETURN_IF_FAILED(interrupt_check(interrupt, ID_WORK, error));
     }

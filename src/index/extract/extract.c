@@ -437,24 +437,24 @@ recmap_status extractor_lift(const struct extractor *extractor, struct record_ru
 }
 
 /* Keeps the bytes of an id that the record does not contain as they are. */
-static recmap_status keep_text(recmap_value *id, const uint8_t *data, size_t size,
-                               recmap_error *error) {
-    enum { KEPT_MAX = 4096 };
-    static _Thread_local uint8_t kept[KEPT_MAX];
+static recmap_status keep_text(recmap_value *id, struct id_room *room, const uint8_t *data,
+                               size_t size, recmap_error *error) {
     const uint8_t *bytes = id->as.bytes.data;
     if (id->type != RECMAP_TYPE_BYTES || !id->as.bytes.size) return RECMAP_OK;
     if ((uintptr_t)bytes >= (uintptr_t)data && (uintptr_t)bytes < (uintptr_t)data + size)
         return RECMAP_OK;
-    if (id->as.bytes.size > KEPT_MAX)
+    if (id->as.bytes.size > sizeof room->bytes)
         return fail(error, RECMAP_FEATURE,
-                    "the id is longer than %d bytes, and is written with escapes", (int)KEPT_MAX);
-    memcpy(kept, bytes, id->as.bytes.size);
-    id->as.bytes.data = kept;
+                    "the id is longer than %zu bytes, and is written with escapes",
+                    sizeof room->bytes);
+    memcpy(room->bytes, bytes, id->as.bytes.size);
+    id->as.bytes.data = room->bytes;
     return RECMAP_OK;
 }
 
-recmap_status extractor_read_id(recmap_value *id, const struct extractor *extractor,
-                                const uint8_t *data, size_t size, recmap_error *error) {
+recmap_status extractor_read_id(recmap_value *id, struct id_room *room,
+                                const struct extractor *extractor, const uint8_t *data, size_t size,
+                                recmap_error *error) {
     recmap_value columns[COLUMNS_MAX];
     struct looked_up value;
     struct reader_memory memory = {.blocks = NULL};
@@ -465,7 +465,7 @@ recmap_status extractor_read_id(recmap_value *id, const struct extractor *extrac
     if (!extractor->lift && !extractor->text)
         RETURN_IF_FAILED(look_up(&value, extractor, data, size, error));
     recmap_status status = read_values(id, columns, extractor, &value, data, size, &memory, error);
-    if (status == RECMAP_OK && extractor->text) status = keep_text(id, data, size, error);
+    if (status == RECMAP_OK && extractor->text) status = keep_text(id, room, data, size, error);
     reader_memory_deinit(&memory);
     return status;
 }

@@ -45,10 +45,16 @@ size_t extractor_counted_count(const struct extractor *extractor);
 recmap_status extractor_lift(const struct extractor *extractor, struct record_run *run,
                              const uint8_t *data, size_t size, recmap_error *error);
 
+/* Room for the bytes of an id that a record of text does not contain as they are. */
+struct id_room {
+    uint8_t bytes[4096];
+};
+
 /* The id of a record that extractor_lift has read before; type NONE if it has none. Values of other
  * features may be left unread, so that what is malformed in them need not be noticed. Its bytes are
- * valid as long as the record, and until the next call on this thread. Errors: as above. */
-recmap_status extractor_read_id(recmap_value *id, const struct extractor *extractor,
-                                const uint8_t *data, size_t size, recmap_error *error);
+ * in the record or in `room`. Errors: as above. */
+recmap_status extractor_read_id(recmap_value *id, struct id_room *room,
+                                const struct extractor *extractor, const uint8_t *data, size_t size,
+                                recmap_error *error);
 
 #endif

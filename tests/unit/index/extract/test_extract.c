@@ -168,7 +168,8 @@ static void test_other_records_are_refused_or_ignored(void **state) {
     assert_non_null(strstr(error.message, "is not a tf.Example"));
     ASSERT_OK(extractor_lift(nothing, &run, junk, 4, &error), &error);
     recmap_value id;
-    assert_int_equal(extractor_read_id(&id, lifting, junk, 4, &error), RECMAP_FEATURE);
+    struct id_room room;
+    assert_int_equal(extractor_read_id(&id, &room, lifting, junk, 4, &error), RECMAP_FEATURE);
     run_deinit(&run);
     extractor_destroy(lifting);
     extractor_destroy(nothing);
@@ -235,7 +236,8 @@ static void test_results_of_a_callback_arrive_unchanged(void **state) {
                          cases[i].due);
         if (cases[i].due != RECMAP_OK) assert_non_null(strstr(error.message, cases[i].message));
         recmap_value id;
-        assert_int_equal(extractor_read_id(&id, lifting, (const uint8_t *)"abc", 3, NULL),
+        struct id_room room;
+        assert_int_equal(extractor_read_id(&id, &room, lifting, (const uint8_t *)"abc", 3, NULL),
                          cases[i].due);
         if (cases[i].due == RECMAP_OK) assert_true(id.as.int64 == 3);
         run_deinit(&run);
