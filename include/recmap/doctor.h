@@ -39,9 +39,9 @@ typedef struct recmap_doctor_options {
                           recmap_diagnosis_records. Records are then read twice */
     int is_joined;     /* not 0: the data set joins sets that will be opened one by one, so the
                           records of each set are numbered from 0 in findings */
-    unsigned thread_count;       /* for reading and decoding; 0: one per core */
-    const recmap_shards *shards; /* the shards as they were named, if they are those of the data
-                                    set: findings then name them so. Or NULL */
+    unsigned thread_count;                /* for reading and decoding; 0: one per core */
+    const recmap_shards *shards;          /* NULL, or the shards of the data set as the caller named
+                                             them: findings use these names */
     const recmap_image_decoder *decoders; /* of other pictures than recmap's own; see image.h */
     size_t decoder_count;
     recmap_progress_fn progress; /* or NULL */

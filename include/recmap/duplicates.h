@@ -48,7 +48,7 @@ typedef struct recmap_repeated_id {
 
 /* What is wrong with the ids of records. Records are given by their positions in `numbers`. */
 typedef struct recmap_repeated_ids {
-    int is_known;    /* 0: there are no ids, or more than 4 million records; the rest is then 0 */
+    int is_known;    /* 0: the records have no ids, or are more than 4 million; the rest is 0 */
     int is_estimate; /* not 0: too many ids repeat, or they cannot be compared; `count` is then the
                         number of equal hashes, and none is listed */
     uint64_t count;  /* records whose id an earlier record has */

@@ -143,7 +143,8 @@ typedef struct recmap_message_lift recmap_message_lift;
 /* Creates it for the id (NULL: no ids), whose element is BYTES or an integer type, and for columns,
  * in the order of recmap_index_options.lifts. Each is FIXED_LEN without a shape, of a path without
  * repeated fields. Columns of all integer types become int64, and those of FLOAT64 float64. An id
- * that is absent or empty is missing; an absent column has its default, or that of the field.
+ * that is absent or empty is missing; an absent column has its own default, or else the
+ * default of the field.
  * Errors: as recmap_parser_create_message; INVALID for an id or a column of another kind. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_message_lift_create(
     recmap_message_lift **lift, recmap_message_type *type, const recmap_feature *id,

@@ -131,7 +131,7 @@ class Dataset(Records, Described, Closing):
         Args:
             features: names of features with one value per record; or {name: value for records
                 without the feature}, as for `recmap.open`. Fields of CSV and members of JSON lines
-                are named, too; fields of a `Message` are lifted only when an index is built.
+                are named as well; fields of a `Message` are lifted only when an index is built.
             missing_values: "null" lets records lack a feature without such a value: theirs is null.
             progress: see `recmap.open`.
 
