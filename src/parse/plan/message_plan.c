@@ -40,8 +40,10 @@ static size_t find_place(const struct message_node *node, uint32_t tag) {
 static recmap_status find_op(struct message_op **op, struct message_node *node, uint32_t tag,
                              recmap_error *error) {
     size_t place = find_place(node, tag);
-    *op = &node->ops[place];
-    if (place < node->op_count && node->ops[place].tag == tag) return RECMAP_OK;
+    if (place < node->op_count && node->ops[place].tag == tag) {
+        *op = &node->ops[place];
+        return RECMAP_OK;
+    }
     if (node->op_count == OPS_MAX)
         return fail(error, RECMAP_INVALID, "a message has more than %d fields in its oneofs",
                     (int)OPS_MAX);
