@@ -212,7 +212,8 @@ class Writer(Closing):
             raise
 
     def _warn_of_others(self) -> None:
-        """Warns of other files of the pattern: opening the folder would take them for shards."""
+        """Warns of other files of the pattern, which opening the folder would take for shards, and
+        of other copies of the set, such as NAME@4 beside NAME@2."""
         others = _others_of(self._pattern, self._absolute)
         if others:
             warn_caller(
@@ -220,6 +221,13 @@ class Writer(Closing):
                 f"{'is' if len(others) == 1 else 'are'} not of this set of {len(self.paths)}: "
                 f"{joined(others, len(others), 3)}. Remove what an older set of more shards left: "
                 "recmap.open of the folder would take it for shards that were added"
+            )
+            return
+        copies = _copies_of(self._absolute)
+        if copies is not None:
+            warn_caller(
+                f"{self._pattern}: {copies}. Remove the older one, or write to another folder: "
+                "recmap.open of this folder is an error until one of them is named"
             )
 
     def abandon(self) -> None:
@@ -348,6 +356,32 @@ def _others_of(pattern: str, paths: Sequence[str]) -> list[str]:
     return sorted(
         name for name in os.listdir(folder) if expression.fullmatch(name) and name not in own
     )
+
+
+_NUMBER = re.compile(r"\d+")
+
+
+def _copies_of(paths: Sequence[str]) -> str | None:
+    """Says which other copy of the set the folder has: with another number of shards, or compressed
+    in another way. None if it has none."""
+    folder, name = os.path.split(paths[0])
+    own, form = set(map(os.path.basename, paths)), _NUMBER.sub("0", name)
+    seen = set()
+    for other in os.listdir(folder):
+        like = _NUMBER.sub("0", other)
+        key = re.sub(r"\d+(?=-of-\d)", "", other)  # equal for the shards of one set
+        is_alike = like.startswith(form) or form.startswith(like)
+        if other in own or key in seen or not is_alike:
+            continue
+        seen.add(key)
+        try:  # the names decide, by the rules for all lists of shards
+            both = [paths[0], os.path.join(folder, other)]
+            _recmap.shards_expand(both, None, None, False, "auto", False)
+        except InvalidError as error:
+            return error.message
+        except Error:
+            continue
+    return None
 
 
 def _paths_of(text: str, shards: int | None) -> list[str]:

@@ -187,6 +187,20 @@ def test_index_warns_as_the_local_one(copied_digits):
     assert len(caught) == 1 and caught[0].filename == __file__
 
 
+def test_index_of_one_of_several_sets(tmp_path):
+    for split, shards in ("train", 2), ("test", 1):
+        write(tmp_path, [{"x": i} for i in range(10)], shards, f"m-{split}@{shards}.tfrecord")
+    with pytest.raises(recmap.InvalidError, match="the folder has 2 sets of shards"):
+        recmap.ray.index(tmp_path)
+    path = recmap.ray.index(tmp_path, split="train")
+    assert os.path.basename(path) == "m-train.rmx"
+    source = recmap.ray.Datasource(recmap.open(tmp_path, split="train"))
+    assert read(source, 2).count() == 10
+    both = recmap.ray.index(tmp_path, sets="all")
+    with recmap.open(both) as ds:
+        assert len(ds) == 20
+
+
 def test_index_gives_nulls(tmp_path):
     write(tmp_path, [{"y": 1}, {"x": 1}], shards=2)
     path = tmp_path / "x.rmx"

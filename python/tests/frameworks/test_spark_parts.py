@@ -615,3 +615,14 @@ def test_writing_needs_one_folder(paths):
     schema = types.StructType([types.StructField("x", types.LongType())])
     with pytest.raises(ValueError, match="cannot write here: pass one folder that all nodes can"):
         TFRecord({"paths": paths}).writer(schema, overwrite=False)
+
+
+def test_one_of_several_sets(tmp_path):
+    for split, records in ("train", [b"a", b"b"]), ("test", [b"c"]):
+        write(tmp_path, records, 1, f"m-{split}@1.tfrecord")
+    with pytest.raises(recmap.InvalidError, match="the folder has 2 sets of shards") as caught:
+        records_read(tmp_path)
+    assert "split" in caught.value.advice
+    assert records_read(tmp_path, split="train") == [b"a", b"b"]
+    assert records_read(tmp_path / "m-test@1.tfrecord") == [b"c"]
+    assert records_read(tmp_path, sets="all") == [b"c", b"a", b"b"]

@@ -577,8 +577,6 @@ def test_shards_of_an_older_set_are_named(tmp_path):
         for other in ("d-x.tfrecord", "e-3.tfrecord", "d-9.tfrecord.gz", "{shard}"):
             (tmp_path / other).touch()
         write("plain.tfrecord", 1)
-        write("s@4.tfrecord", None)
-        write("s@2.tfrecord", None)
     index = tmp_path / "d.rmx"
     message = r"2 files of this pattern are not of this set of 2: d-2.tfrecord, d-3.tfrecord\. Rem"
     with pytest.warns(UserWarning, match=message) as caught:
@@ -604,6 +602,27 @@ def test_shards_of_an_older_set_are_named(tmp_path):
                 writer.write({"id": name})
         recmap.open(paths[0], index=tmp_path / "n.rmx", id="id").close()
         recmap.open(paths, index=tmp_path / "n.rmx").close()
+
+
+def test_another_copy_of_the_set_is_named(tmp_path):
+    def write(name, **options):
+        with recmap.Writer(tmp_path / name, **options) as writer:
+            writer.write(b"x")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for name in "s@4.tfrecord", "fold1@2.tfrecord", "fold2@2.tfrecord", "s-train@2.tfrecord":
+            write(name)
+        write("s@4.tfrecord")  # replaces the same files
+        write("x.tfrecord")
+    message = "two copies of one set: .*s@{}.* and .*s@{}.*Remove the older one"
+    with pytest.warns(UserWarning, match=message.format(2, 4)) as caught:
+        write("s@2.tfrecord")
+    assert [warning.filename for warning in caught] == [__file__]
+    with pytest.warns(UserWarning, match="two copies of one set"):
+        write("x.tfrecord.gz")
+    with pytest.raises(recmap.InvalidError, match="sets of shards"):
+        recmap.open(tmp_path)
 
 
 @pytest.mark.parametrize("pattern", ["a.tfrecord", "out@2.tfrecord"])
