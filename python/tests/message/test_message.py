@@ -220,6 +220,12 @@ def test_a_malformed_record_stops_the_index(tmp_path):
         recmap.open(tmp_path / "made-0.tfrecord", id=message(FIELDS)["id"])
 
 
+def test_elements_of_messages_are_not_counted(shard):
+    with pytest.raises(recmap.InvalidError, match=r"only in tf.Examples, not in mess") as caught:
+        recmap.open(shard, id=message(FIELDS)["id"], count=["times"])
+    assert "count=" in caught.value.advice
+
+
 def test_mixed_ids_are_refused(shard):
     fields = message(FIELDS)
     with pytest.raises(TypeError, match="all be fields of one"):

@@ -111,11 +111,21 @@ static recmap_status set_names(struct extractor *extractor, const recmap_index_o
     return compile_names(extractor, error);
 }
 
+static recmap_status fail_counts(const char *records, recmap_error *error) {
+    fail(error, RECMAP_INVALID, "elements are counted only in tf.Examples, not in %s", records);
+    fail_advise(error,
+                "index the files without `--count`; for rows of tokens or windows, write the "
+                "records as tf.Examples");
+    return RECMAP_INVALID;
+}
+
 recmap_status extractor_create(struct extractor **extractor, const recmap_index_options *options,
                                recmap_error *error) {
     static const recmap_index_options nothing = RECMAP_INDEX_OPTIONS_INIT;
     if (!options) options = &nothing;
     RETURN_IF_FAILED(check_lifts(options->lifts, options->lift_count, error));
+    if (options->lift == recmap_message_lift_read && options->counted_feature_count)
+        return fail_counts("messages of other types", error);
     struct extractor *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
     fresh->has_ids = options->id_feature != NULL;
@@ -164,9 +174,7 @@ bool extractor_reads_text(const struct extractor *extractor) {
 recmap_status extractor_use_text(struct extractor *extractor, const struct framing *framing,
                                  const char *header, size_t header_size, recmap_error *error) {
     if (!extractor_may_read_text(extractor, framing)) return RECMAP_OK;
-    if (extractor_counted_count(extractor))
-        return fail(error, RECMAP_INVALID,
-                    "elements are counted only in tf.Examples, not in CSV or JSON lines");
+    if (extractor_counted_count(extractor)) return fail_counts("CSV or JSON lines", error);
     struct text_format format = {framing->separator, framing->has_quotes, header, header_size};
     if (extractor->has_ids && framing->separator) extractor->text_types[0] = RECMAP_TYPE_BYTES;
     extractor->plain_id_size = 0;
