@@ -282,3 +282,33 @@ def test_features_of_a_file(tmp_path):
         assert batch["n"].tolist() == [1, 0] and batch["x y"].tolist() == [2, 2.5]
         assert batch["t"].tolist() == [b"a", b"b;c"] and batch["zip"].tolist() == [b"007", b"8"]
         assert [len(b["n"]) for b in recmap.Loader(ds, 2, features=features)] == [2]
+
+
+def test_malformed_rows_are_skipped_while_indexing(tmp_path):
+    text = "id,x\na,1\nb\nc,2\nd,2,3\r\ne,3\nf"
+    rows = text.split("\n")
+    with pytest.raises(recmap.FeatureError, match="1 field, but the header has 2") as caught:
+        opened(tmp_path, text, id="id")
+    assert caught.value.record == 1 and 'on_bad_record="skip"' in caught.value.advice
+    ds = opened(tmp_path, text, id="id", lift=["x"], on_bad_record="skip")
+    assert [bytes(record) for record in ds] == [b"a,1", b"c,2", b"e,3"]
+    assert [ds.find(name) for name in ("a", "c", "e")] == [0, 1, 2]
+    assert ds.columns["x"].tolist() == [1, 2, 3]
+    damage = ds.info["damage"]
+    assert [place["offset"] for place in damage] == [text.index(rows[i]) for i in (2, 4, 6)]
+    assert [place["length"] for place in damage] == [2, 7, 1]
+    report = ds.verify()
+    assert report["damage"] == [] and report["records"] == 3
+
+
+def test_rows_whose_values_are_of_another_type_are_skipped(tmp_path):
+    text = "x\n" + "1\n" * 40000 + "1.5\n2\n"
+    ds = opened(tmp_path, text, lift=["x"], on_bad_record="skip", framing="csv")
+    assert len(ds) == 40001 and ds.columns["x"][-1] == 2
+
+
+def test_elements_of_text_are_not_counted(tmp_path):
+    for framing in "csv", "lines":
+        with pytest.raises(recmap.InvalidError, match="not in CSV or JSON lines") as caught:
+            opened(tmp_path, "x\n1\n", count=["x"], framing=framing)
+        assert "count=" in caught.value.advice

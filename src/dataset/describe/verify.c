@@ -194,6 +194,27 @@ static recmap_status end_record(struct verification *verification, uint64_t offs
     return add_lost(verification, next - 1, next, error);
 }
 
+/* Returns true if the index lists this damage; its list is ordered by offset. */
+static bool is_listed(const struct verification *verification, uint64_t offset, uint64_t length) {
+    const struct index_shard *shard = shard_at(verification);
+    const struct damage_entry *damages = index_damages(verification->dataset->index) +
+                                         shard->first_damage;
+    size_t count = (size_t)shard->entry.damage_count;
+    size_t i = search_below(&damages->offset, sizeof *damages, count, offset);
+    return i < count && damages[i].offset == offset && damages[i].length == length;
+}
+
+/* Returns true if the index lists the line as damage: a record of text whose id or lifted columns
+ * could not be read. The scan reads no values, so that it takes the line for a record. The run does
+ * not say how the line ends: with nothing, LF or CR LF. */
+static bool is_malformed_line(const struct verification *verification, uint64_t offset,
+                              uint64_t size) {
+    if (!shard_at(verification)->framing->has_delimiter) return false;
+    for (uint64_t end = 0; end <= 2; end++)
+        if (is_listed(verification, offset, size + end)) return true;
+    return false;
+}
+
 /* Merges the records of the run with those of the index, as both are ordered by offset. The
  * identity covers as many records as the index has, so that a shard which only grew keeps it. */
 static recmap_status add_run(void *context, const struct record_run *run, recmap_error *error) {
@@ -201,6 +222,10 @@ static recmap_status add_run(void *context, const struct record_run *run, recmap
     const struct index_shard *shard = shard_at(verification);
     uint64_t end = shard->first_record + shard->entry.record_count;
     for (size_t i = 0; i < run->count; i++) {
+        if (is_malformed_line(verification, run->offsets[i], run->sizes[i])) {
+            RETURN_IF_FAILED(end_record(verification, run->offsets[i], error));
+            continue;
+        }
         if (verification->scanned_count++ < shard->entry.record_count)
             identity_add(verification->identity, run->offsets[i], run->sizes[i], run->checks[i]);
         RETURN_IF_FAILED(end_record(verification, run->offsets[i], error));
@@ -217,16 +242,6 @@ static recmap_status add_run(void *context, const struct record_run *run, recmap
         }
     }
     return RECMAP_OK;
-}
-
-/* Returns true if the index lists this damage; its list is ordered by offset. */
-static bool is_listed(const struct verification *verification, uint64_t offset, uint64_t length) {
-    const struct index_shard *shard = shard_at(verification);
-    const struct damage_entry *damages = index_damages(verification->dataset->index) +
-                                         shard->first_damage;
-    size_t count = (size_t)shard->entry.damage_count;
-    size_t i = search_below(&damages->offset, sizeof *damages, count, offset);
-    return i < count && damages[i].offset == offset && damages[i].length == length;
 }
 
 static recmap_status add_damage(void *context, uint64_t offset, uint64_t length, const char *reason,

@@ -324,8 +324,8 @@ static recmap_status read_text(recmap_value *id, recmap_value *columns,
     if (fault.offset == SIZE_MAX) fail(error, RECMAP_FEATURE, "%s", fault.message);
     else fail(error, RECMAP_FEATURE, "%s, at byte %zu of the record", fault.message, fault.offset);
     fail_advise(error,
-                "correct the record, give the column another type, or index the files without ids "
-                "and lifted columns");
+                "correct the record, give the column another type, index with `--on-bad-record "
+                "skip`, or index the files without ids and lifted columns");
     return RECMAP_FEATURE;
 }
 
@@ -388,7 +388,9 @@ static recmap_status take_values(const struct extractor *extractor, struct recor
                                  const struct looked_up *target, const uint8_t *data, size_t size,
                                  struct reader_memory *memory, recmap_error *error) {
     recmap_value id, columns[COLUMNS_MAX];
-    RETURN_IF_FAILED(read_values(&id, columns, extractor, target, data, size, memory, error));
+    recmap_status status = read_values(&id, columns, extractor, target, data, size, memory, error);
+    run->is_malformed = extractor->text && status == RECMAP_FEATURE;
+    if (status != RECMAP_OK) return status;
     if (id.type != RECMAP_TYPE_NONE) run_set_id(run, id_hash(&id));
     for (size_t i = 0; i < extractor->column_count; i++) {
         enum run_verdict verdict = run_set_column(run, i, &columns[i]);

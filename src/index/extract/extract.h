@@ -40,7 +40,9 @@ bool extractor_has_ids(const struct extractor *extractor);
 size_t extractor_column_count(const struct extractor *extractor);
 size_t extractor_counted_count(const struct extractor *extractor);
 
-/* Adds id, columns and counts of the run's last record. The error has no place.
+/* Adds id, columns and counts of the run's last record. The error has no place. After FEATURE,
+ * run->is_malformed says whether the record alone is at fault: a row with another number of fields,
+ * or a value that is not of its type. A column whose records have different types is not.
  * Errors: FEATURE, NO_MEMORY, or what the callback returned. */
 recmap_status extractor_lift(const struct extractor *extractor, struct record_run *run,
                              const uint8_t *data, size_t size, recmap_error *error);

@@ -154,6 +154,7 @@ const char *run_advice_at(const struct record_run *run, size_t i) {
 void run_truncate(struct record_run *run, size_t count) {
     assert(count <= run->count);
     run->count = count;
+    run->is_malformed = false;
     if (run->key_count > count) {
         run->keys.bytes_size = run->keys.texts[count];
         run->key_count = count;

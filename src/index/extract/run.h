@@ -66,6 +66,7 @@ struct record_run {
     size_t sizes_capacity;
     size_t checks_capacity;
     size_t ids_capacity;
+    bool is_malformed;            /* the last record is text from which its values cannot be read */
     size_t advised;               /* the record that `advice` is for */
     char advice[RUN_ADVICE_SIZE]; /* for the first record without the value of a column that has no
                                      default: see missing_advice.h; or "" */

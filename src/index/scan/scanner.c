@@ -91,6 +91,7 @@ static bool add_key(const struct scanner *scanner, struct scan_findings *finding
 }
 
 static void add_record(const struct scanner *scanner, struct scan_findings *findings,
+/* A record of text whose id or columns cannot be read is a bad record like any other. */
                        uint64_t offset, const struct frame *frame, const uint8_t *frame_bytes) {
     if (!run_add(&findings->run, offset, frame->data_size, frame->check) ||
         !add_key(scanner, findings, frame, frame_bytes)) {
@@ -105,7 +106,10 @@ static void add_record(const struct scanner *scanner, struct scan_findings *find
         return;
     }
     run_truncate(&findings->run, findings->run.count - 1);
-    stop(findings, offset, status);
+    bool is_skipped = findings->run.is_malformed &&
+                      scanner->on_bad_record == RECMAP_ON_BAD_RECORD_SKIP;
+    if (is_skipped) add_damage(findings, offset, frame->size, findings->error.message);
+    else stop(findings, offset, status);
 }
 
 /* Stops if the first row of the file does not name the fields that the other files have. */
