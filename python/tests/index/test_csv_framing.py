@@ -110,10 +110,13 @@ def test_header_is_not_a_record(tmp_path):
 def test_header_must_be_the_same_in_all_shards(tmp_path):
     (tmp_path / "a.csv").write_text("x,y\n1,2\n")
     (tmp_path / "b.csv").write_text("x,z\n1,2\n")
-    with pytest.raises(recmap.StateMismatchError, match=r"b\.csv.*`x,z`.*`x,y`") as caught:
+    with pytest.raises(recmap.StateMismatchError, match=r"b\.csv.*`z`.*a\.csv it is `y`") as caught:
         recmap.open([tmp_path / "a.csv", tmp_path / "b.csv"], framing="csv")
     assert "noheader" in caught.value.advice
-    (tmp_path / "b.csv").write_text("x,y\r\n3,4\r\n")
+    (tmp_path / "b.csv").write_text("x,y,z\n1,2,3\n")
+    with pytest.raises(recmap.StateMismatchError, match=r"b\.csv.*3 fields.*a\.csv has 2"):
+        recmap.open([tmp_path / "a.csv", tmp_path / "b.csv"], framing="csv")
+    (tmp_path / "b.csv").write_text('x,"y"\r\n3,4\r\n')
     ds = recmap.open([tmp_path / "a.csv", tmp_path / "b.csv"], framing="csv")
     assert [bytes(record) for record in ds] == [b"1,2", b"3,4"]
 
@@ -135,7 +138,7 @@ def test_merged_indexes_have_the_same_header(tmp_path):
         recmap.index(tmp_path / f"{name}.csv", tmp_path / f"{name}.rmx", framing="csv")
     recmap.merge(tmp_path / "ab.rmx", [tmp_path / "a.rmx", tmp_path / "b.rmx"])
     assert recmap.open(tmp_path / "ab.rmx")._header() == b"x,y"
-    with pytest.raises(recmap.StateMismatchError, match="another header"):
+    with pytest.raises(recmap.StateMismatchError, match=r"c\.rmx.*`z`.*a\.rmx it is `y`"):
         recmap.merge(tmp_path / "ac.rmx", [tmp_path / "a.rmx", tmp_path / "c.rmx"])
 
 
@@ -360,3 +363,21 @@ def test_lifting_members_later(tmp_path):
         ds.lift(["a.b"]).lift(["c"], missing_values="null")
         assert ds.columns["a.b"].tolist() == [3, 4]
         assert ds.columns["c"].tolist() == [b"x", None]
+
+
+def test_header_must_be_the_same_in_all_concatenated_sets(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n")
+    (tmp_path / "b.csv").write_text("y,x\n3,4\n")
+    (tmp_path / "c.csv").write_text('"x",y\n5,6\n')
+    a, b, c = (recmap.open(tmp_path / f"{name}.csv", framing="csv") for name in "abc")
+    bare = recmap.open(tmp_path / "a.csv", framing="csv,noheader", index=tmp_path / "bare.rmx")
+    with pytest.raises(
+        recmap.StateMismatchError, match=r"b\.csv\.rmx.*`y`.*a\.csv.rmx it"
+    ) as caught:
+        recmap.concat([a, b])
+    assert "different fields" in caught.value.advice
+    for pair in ([a, bare], [bare, a]):
+        with pytest.raises(recmap.StateMismatchError, match=r"bare\.rmx.*no header.*a\.csv.rmx"):
+            recmap.concat(pair)
+    rows = recmap.Csv({"y": recmap.FixedLen((), "int64")})
+    assert recmap.concat([a, c]).parse(range(2), rows)["y"].tolist() == [2, 6]

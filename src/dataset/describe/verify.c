@@ -471,7 +471,8 @@ static recmap_status scan_as(struct verification *verification, const struct sca
     struct scan_sink sink = {verification, begin_shard, add_run, add_damage, end_shard, skip_shard};
     recmap_progress progress = {0};
     const struct manifest *manifest = index_manifest(verification->dataset->index);
-    const struct scan_header header = {(const uint8_t *)manifest->header, manifest->header_size};
+    const struct scan_header header = {(const uint8_t *)manifest->header, manifest->header_size,
+                                       dataset_path(verification->dataset)};
     struct scan_options scanning = {
         .forms = forms,
         .thread_count = options->thread_count,

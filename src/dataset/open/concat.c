@@ -6,6 +6,7 @@
 
 #include "base/core/error.h"
 #include "base/core/search.h"
+#include "parse/text/header.h"
 
 /* ---- Looking up. */
 
@@ -234,11 +235,52 @@ static recmap_status set_columns(recmap_dataset *dataset, recmap_error *error) {
     return RECMAP_OK;
 }
 
+/* The header of a part of CSV files. Returns false if the part has no records, or other files. */
+static bool find_header(struct text_format *format, const recmap_dataset *part) {
+    const struct manifest *manifest = index_manifest(part->index);
+    if (!part->info.record_count || !part->shard_table[0].framing->separator) return false;
+    const struct framing *framing = part->shard_table[0].framing;
+    *format = (struct text_format){framing->separator, framing->has_quotes, manifest->header,
+                                   manifest->header_size};
+    return true;
+}
+
+static recmap_status fail_no_header(const recmap_dataset *without, const recmap_dataset *other,
+                                    recmap_error *error) {
+    fail(error, RECMAP_MISMATCH, "the files have no header line, but those of %s have one",
+         dataset_path(other));
+    fail_file(error, dataset_path(without));
+    fail_advise(error, "concatenate only files with the same fields");
+    return RECMAP_MISMATCH;
+}
+
+/* One parser reads the records of all parts, so that the fields must have the same names. */
+static recmap_status check_headers(const recmap_dataset *dataset, recmap_error *error) {
+    struct text_format first, next;
+    const recmap_dataset *due = NULL;
+    for (size_t i = 0; i < dataset->part_count; i++) {
+        const recmap_dataset *part = dataset->parts[i].dataset;
+        if (!find_header(due ? &next : &first, part)) continue;
+        if (!due) {
+            due = part;
+            continue;
+        }
+        if (!next.header && !first.header) continue;
+        if (!next.header) return fail_no_header(part, due, error);
+        if (!first.header) return fail_no_header(due, part, error);
+        if (header_check(&next, &first, dataset_path(due), error) == RECMAP_OK) continue;
+        fail_file(error, dataset_path(part));
+        return RECMAP_MISMATCH;
+    }
+    return RECMAP_OK;
+}
+
 static recmap_status join_parts(recmap_dataset *dataset, recmap_dataset *const *parts, size_t count,
                                 recmap_error *error) {
     RETURN_IF_FAILED(set_parts(dataset, parts, count, error));
     add_up(dataset);
     RETURN_IF_FAILED(check_totals(dataset, error));
+    RETURN_IF_FAILED(check_headers(dataset, error));
     RETURN_IF_FAILED(set_shards(dataset, error));
     RETURN_IF_FAILED(set_columns(dataset, error));
     dataset->info.counted_feature_count = concat_counted_feature_count(dataset);

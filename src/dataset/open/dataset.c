@@ -50,8 +50,10 @@ static recmap_status prepare_ids(recmap_dataset *dataset, const recmap_dataset_o
 }
 
 const char *recmap_dataset_header(size_t *size, const recmap_dataset *dataset) {
-    while (dataset->part_count) dataset = dataset->parts[0].dataset;
-    const struct manifest *manifest = index_manifest(dataset->index);
+    const struct manifest *manifest =
+        index_manifest(dataset->part_count ? dataset->parts[0].dataset->index : dataset->index);
+    for (size_t i = 1; i < dataset->part_count && !manifest->header; i++)
+        manifest = index_manifest(dataset->parts[i].dataset->index);
     *size = manifest->header_size;
     return manifest->header;
 }

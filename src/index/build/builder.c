@@ -546,7 +546,8 @@ static recmap_status scan_forms(recmap_index_builder *builder, const char *const
         .end_shard = sink_end_shard,
     };
     const struct text_parts *text = &builder->text;
-    const struct scan_header header = {(const uint8_t *)text->header, text->header_size};
+    const struct scan_header header = {(const uint8_t *)text->header, text->header_size,
+                                       text->header_path};
     struct scan_options options = {
         .form = {.framing = &builder->framing, .compression = builder->options.compression},
         .forms = forms,

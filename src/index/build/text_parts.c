@@ -5,6 +5,7 @@
 
 #include "base/core/error.h"
 #include "index/scan/shard_start.h"
+#include "parse/text/header.h"
 
 void text_parts_deinit(struct text_parts *text) {
     free(text->header);
@@ -12,20 +13,14 @@ void text_parts_deinit(struct text_parts *text) {
 }
 
 static recmap_status set_header(struct text_parts *text, const void *header, size_t size,
-                                recmap_error *error) {
+                                const char *path, recmap_error *error) {
     text->header = malloc(size + 1);
     if (!text->header) return fail_memory(error);
     memcpy(text->header, header, size);
     text->header[size] = 0;
     text->header_size = size;
+    text->header_path = path;
     return RECMAP_OK;
-}
-
-static recmap_status fail_header(const struct build_part *part, recmap_error *error) {
-    fail(error, RECMAP_MISMATCH, "the CSV files of this index have another header line");
-    fail_file(error, part->path);
-    fail_advise(error, "index files with different fields apart");
-    return RECMAP_MISMATCH;
 }
 
 /* Takes the header of an index, or compares it with the one that is known. Columns that the index
@@ -33,13 +28,20 @@ static recmap_status fail_header(const struct build_part *part, recmap_error *er
 static recmap_status inherit(struct text_parts *text, const struct build_part *part,
                              struct extractor *extractor, recmap_error *error) {
     const struct manifest *manifest = index_manifest(part->index);
+    const struct framing *framing = manifest->shard_count ? index_shards(part->index)[0].framing
+                                                          : NULL;
     for (size_t i = 0; i < manifest->column_count; i++)
         extractor_set_type(extractor, i, manifest->columns[i].type);
-    if (!manifest->header) return RECMAP_OK;
-    if (!text->header) return set_header(text, manifest->header, manifest->header_size, error);
-    bool is_same = text->header_size == manifest->header_size &&
-                   !memcmp(text->header, manifest->header, manifest->header_size);
-    return is_same ? RECMAP_OK : fail_header(part, error);
+    if (!manifest->header || !framing) return RECMAP_OK;
+    if (!text->header)
+        return set_header(text, manifest->header, manifest->header_size, part->path, error);
+    struct text_format format = {framing->separator, framing->has_quotes, manifest->header,
+                                 manifest->header_size};
+    struct text_format due = {framing->separator, framing->has_quotes, text->header,
+                              text->header_size};
+    recmap_status status = header_check(&format, &due, text->header_path, error);
+    if (status != RECMAP_OK) fail_file(error, part->path);
+    return status;
 }
 
 static void sample_types(struct extractor *extractor, size_t column_count,
@@ -65,7 +67,7 @@ static recmap_status use_shard(struct text_parts *text, const struct build_part 
     recmap_status status = shard_start_read(&start, part->resolved, options, error);
     if (status == RECMAP_OK && framing->has_header && !text->header && start.first.size)
         status = set_header(text, start.bytes + start.first.data_offset,
-                            (size_t)start.first.data_size, error);
+                            (size_t)start.first.data_size, part->path, error);
     if (status == RECMAP_OK)
         status = extractor_use_text(extractor, framing, text->header, text->header_size, error);
     if (status == RECMAP_FEATURE) fail_file(error, part->path);

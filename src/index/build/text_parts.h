@@ -11,6 +11,7 @@
 struct text_parts {
     char *header; /* the first row of the CSV files, with a NUL after it; NULL: there is none */
     size_t header_size;
+    const char *header_path; /* of the shard or index that it is from; borrowed from its part */
 };
 
 /* Finds the header, in the indexes or else in the first shard that is not empty, and prepares the

@@ -10,6 +10,7 @@
 #include "base/core/bytes.h"
 #include "base/core/error.h"
 #include "base/core/plural.h"
+#include "parse/text/header.h"
 
 /* Limits the cost of a guess. It is enough to pass a large record. Payload of zeros or small
  * numbers looks like headers everywhere, and bytes may be crafted to look like headers of long
@@ -90,8 +91,8 @@ static bool add_key(const struct scanner *scanner, struct scan_findings *finding
            run_set_key(&findings->run, &(struct run_key){key.hash, key.repeated_at, key.text});
 }
 
-static void add_record(const struct scanner *scanner, struct scan_findings *findings,
 /* A record of text whose id or columns cannot be read is a bad record like any other. */
+static void add_record(const struct scanner *scanner, struct scan_findings *findings,
                        uint64_t offset, const struct frame *frame, const uint8_t *frame_bytes) {
     if (!run_add(&findings->run, offset, frame->data_size, frame->check) ||
         !add_key(scanner, findings, frame, frame_bytes)) {
@@ -105,9 +106,9 @@ static void add_record(const struct scanner *scanner, struct scan_findings *find
         stop_if_full(findings, offset);
         return;
     }
-    run_truncate(&findings->run, findings->run.count - 1);
     bool is_skipped = findings->run.is_malformed &&
                       scanner->on_bad_record == RECMAP_ON_BAD_RECORD_SKIP;
+    run_truncate(&findings->run, findings->run.count - 1);
     if (is_skipped) add_damage(findings, offset, frame->size, findings->error.message);
     else stop(findings, offset, status);
 }
@@ -115,19 +116,15 @@ static void add_record(const struct scanner *scanner, struct scan_findings *find
 /* Stops if the first row of the file does not name the fields that the other files have. */
 static void check_header(const struct scanner *scanner, struct scan_findings *findings,
                          const struct frame *frame, const uint8_t *frame_bytes) {
-    enum { SHOWN_MAX = 60 };
-    const struct scan_header *header = scanner->header;
-    const uint8_t *data = frame_bytes + frame->data_offset;
-    if (!header || (frame->data_size == header->size && !memcmp(data, header->data, header->size)))
-        return;
-    int size = (int)min_u64(frame->data_size, SHOWN_MAX),
-        due = (int)min_u64(header->size, SHOWN_MAX);
-    fail(&findings->error, RECMAP_MISMATCH,
-         "the header line is `%.*s`, but the first shard of the index has `%.*s`", size, data, due,
-         header->data);
-    fail_advise(&findings->error,
-                "index files with different fields apart; if they have no header line, add "
-                "`,noheader` to the framing");
+    const struct scan_header *due = scanner->header;
+    const struct framing *framing = scanner->framing;
+    if (!due) return;
+    struct text_format format = {framing->separator, framing->has_quotes,
+                                 (const char *)frame_bytes + frame->data_offset,
+                                 (size_t)frame->data_size};
+    struct text_format due_format = {framing->separator, framing->has_quotes,
+                                     (const char *)due->data, due->size};
+    if (header_check(&format, &due_format, due->path, &findings->error) == RECMAP_OK) return;
     stop(findings, 0, RECMAP_MISMATCH);
 }
 

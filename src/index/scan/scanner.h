@@ -50,6 +50,7 @@ struct scan_findings {
 struct scan_header {
     const uint8_t *data;
     size_t size;
+    const char *path; /* of the file or index that has it */
 };
 
 /* Constant during a scan. */

@@ -24,8 +24,8 @@ static recmap_status copy_keys(struct text_source *source, const char *const *ke
     return RECMAP_OK;
 }
 
-static struct field_reader reader_of(const struct text_format *format, const char *text,
-                                     size_t size) {
+struct field_reader text_format_reader(const struct text_format *format, const char *text,
+                                       size_t size) {
     struct field_reader reader;
     field_reader_init(&reader, text, size, format->separator, NULL);
     if (!format->has_quotes) reader.quote = format->separator;
@@ -58,7 +58,7 @@ static recmap_status match_keys(struct text_source *source, const struct field_t
 static recmap_status read_header(struct text_source *source, const struct text_format *format,
                                  recmap_error *error) {
     if (!format->header) return RECMAP_OK;
-    struct field_reader reader = reader_of(format, format->header, format->header_size);
+    struct field_reader reader = text_format_reader(format, format->header, format->header_size);
     struct field_text field = {.is_last = false};
     char *scratch = malloc(format->header_size + 1);
     recmap_status status = scratch ? RECMAP_OK : fail_memory(error);
@@ -93,7 +93,7 @@ static recmap_status fail_name(const char *key, const struct text_format *format
         return RECMAP_FEATURE;
     }
     struct near_name near = NEAR_NAME_INIT;
-    struct field_reader reader = reader_of(format, format->header, format->header_size);
+    struct field_reader reader = text_format_reader(format, format->header, format->header_size);
     struct field_text field = {.is_last = false};
     while (!field.is_last && field_reader_next(&field, &reader, NULL) == RECMAP_OK)
         near_name_offer(&near, key, strlen(key), field.data, field.size);

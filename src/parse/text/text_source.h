@@ -8,6 +8,8 @@
 
 #include <recmap/status.h>
 
+#include "base/text/fields.h"
+
 struct read_fault;
 
 /* How records are written. */
@@ -17,6 +19,10 @@ struct text_format {
     const char *header; /* the row that names the fields; NULL: they have no names */
     size_t header_size;
 };
+
+/* A reader of the fields of one row. */
+struct field_reader text_format_reader(const struct text_format *format, const char *text,
+                                       size_t size);
 
 /* What a record has for a key. */
 struct text_piece {
