@@ -78,6 +78,20 @@ def test_decoding_and_the_schema_say_so(foreign):
         assert ds.schema() == {}
 
 
+@pytest.mark.parametrize(
+    "contents", [{"id": "x"}, {"lift": ["x"]}, {"lift": {"x": 0}}, {"count": ["x"]}]
+)
+def test_indexing_says_so(foreign, contents, tmp_path):
+    kind, ds = foreign
+    with pytest.raises(recmap.FeatureError, match=r"is not a tf\.Example") as caught:
+        recmap.open(tmp_path / "made-0.tfrecord", index=tmp_path / "new.rmx", **contents)
+    assert caught.value.record == 0 and caught.value.message.endswith(kind)
+    if "lift" in contents:
+        with pytest.raises(recmap.FeatureError, match=r"is not a tf\.Example") as caught:
+            ds.lift(contents["lift"])
+        assert caught.value.message.endswith(kind)
+
+
 def test_tables_show_the_bytes(foreign, capsys):
     _, ds = foreign
     ds.show()

@@ -243,23 +243,39 @@ static recmap_status fail_id_type(const char *name, recmap_error *error) {
     return RECMAP_FEATURE;
 }
 
-/* Looks up all features in one pass over the record. */
-static recmap_status look_up(struct looked_up *target, const struct extractor *extractor,
-                             const uint8_t *data, size_t size, recmap_error *error) {
-    struct example_fault fault;
-    if (example_lookup(target->features, extractor->compiled, data, size, &fault)) return RECMAP_OK;
-    struct foreign foreign;
-    if (foreign_find(&foreign, data, size))
-        fail(error, RECMAP_FEATURE, "is not a tf.Example, but %s", foreign.name);
+/* Returns true if the record has none of the features that are looked up. */
+static bool has_none(const struct looked_up *target, const struct extractor *extractor) {
+    for (size_t i = 0; i < example_names_count(extractor->compiled); i++)
+        if (target->features[i].kind != RECMAP_TYPE_NONE) return false;
+    return true;
+}
+
+static recmap_status fail_example(const struct extractor *extractor, const struct foreign *foreign,
+                                  const struct example_fault *fault, recmap_error *error) {
+    if (foreign) fail(error, RECMAP_FEATURE, "is not a tf.Example, but %s", foreign->name);
     else
         fail(error, RECMAP_FEATURE, "is not a tf.Example: %s at byte %" PRIu64 " of its data",
-             fault.reason, fault.offset);
+             fault->reason, fault->offset);
     fail_advise(error, "%s",
                 extractor->lift
                     ? "index such records without --count"
                     : "index such records without --id, --lift and --count; of other protobuf "
                       "messages, name the id with --descriptor FILE --id TYPE:PATH");
     return RECMAP_FEATURE;
+}
+
+/* Looks up all features in one pass over the record. Protobuf reads messages of other types as
+ * Examples without features. So a record that has none may be one, and is then refused even if all
+ * features may be missing, as a parser refuses it. */
+static recmap_status look_up(struct looked_up *target, const struct extractor *extractor,
+                             const uint8_t *data, size_t size, recmap_error *error) {
+    struct example_fault fault;
+    struct foreign foreign;
+    bool is_read = example_lookup(target->features, extractor->compiled, data, size, &fault);
+    if (is_read && !has_none(target, extractor)) return RECMAP_OK;
+    bool is_foreign = foreign_find(&foreign, data, size);
+    if (is_read && !is_foreign) return RECMAP_OK;
+    return fail_example(extractor, is_foreign ? &foreign : NULL, &fault, error);
 }
 
 /* The features are in the order of the names: the id first, if there is one, then the columns. */
