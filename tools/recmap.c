@@ -55,11 +55,6 @@ static int unknown_word(const char *word) {
                          word[0] == '-' ? "option" : "command", word);
 }
 
-static void print_warning(const recmap_error *warning, void *unused) {
-    (void)unused;
-    message_print(warning);
-}
-
 static int run_command(int argc, char **argv) {
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         if (!strcmp(commands[i]->name, argv[0])) return commands[i]->run(argc, argv);
@@ -85,6 +80,6 @@ static int run(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    recmap_set_warn(print_warning, NULL);
+    recmap_set_warn(message_print_warning, NULL);
     return output_check_stdout(run(argc, argv));
 }

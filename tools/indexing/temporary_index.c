@@ -46,12 +46,21 @@ static bool has_shards(const recmap_dataset *dataset, const recmap_shards *shard
     return true;
 }
 
+/* Does without the warning about indexes of some of the shards: it says how an index that is built
+ * beside them gets their columns, but a temporary one is not for keeping. */
+static bool find_existing(char *path, size_t capacity, const recmap_shards *shards) {
+    message_mute_warnings(true);
+    recmap_status status = recmap_shards_find_index(path, capacity, shards, NULL);
+    message_mute_warnings(false);
+    return status == RECMAP_OK && access(path, R_OK) == 0;
+}
+
 /* An index that cannot be opened is none for this purpose: `recmap info` says what is wrong. */
 static bool open_existing(recmap_dataset **dataset, const recmap_shards *shards,
                           const recmap_dataset_options *options) {
     char path[PATH_SIZE];
-    if (recmap_shards_find_index(path, sizeof path, shards, NULL) != RECMAP_OK ||
-        access(path, R_OK) != 0 || recmap_dataset_open(dataset, path, options, NULL) != RECMAP_OK)
+    if (!find_existing(path, sizeof path, shards) ||
+        recmap_dataset_open(dataset, path, options, NULL) != RECMAP_OK)
         return false;
     if (has_shards(*dataset, shards)) return true;
     recmap_dataset_close(*dataset);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,18 @@ int message_print(const recmap_error *error) {
     recmap_error shown = *error;
     advice_remove_c(shown.advice);
     return recmap_error_print(&shown, stderr);
+}
+
+/* Any thread may warn. */
+static atomic_bool warnings_are_muted;
+
+void message_print_warning(const recmap_error *warning, void *unused) {
+    (void)unused;
+    if (!atomic_load(&warnings_are_muted)) message_print(warning);
+}
+
+void message_mute_warnings(bool are_muted) {
+    atomic_store(&warnings_are_muted, are_muted);
 }
 
 recmap_status message_fail(recmap_error *error, recmap_status status, const char *path,

@@ -99,6 +99,18 @@ class Faults(DoctorTest):
         self.assertEqual(self.examine("digits"), document)
 
 
+class Indexes(DoctorTest):
+    def test_nothing_is_said_of_indexes_of_single_sets(self):
+        """They are not used for all sets together, and the index of these is not kept."""
+        records = [sets.sound(i) for i in range(30)]
+        self.write("d/x-test.tfrecord-00000-of-00001", tfrecord(records[:15]))
+        self.write("d/x-train.tfrecord-00000-of-00001", tfrecord(records[15:]))
+        self.index("--split", "train", "d")
+        before = sorted(os.listdir(self.path("d")))
+        self.assertEqual([f["check"] for f in self.examine("d")["findings"]], ["several_sets"])
+        self.assertEqual(sorted(os.listdir(self.path("d"))), before)
+
+
 class SeekPoints(DoctorTest):
     def test_a_shard_that_is_one_block(self):
         record = {"base64": base64.b64encode(sets.sound(0, blob=bytes(17 << 20))).decode()}
