@@ -43,6 +43,7 @@ typedef enum recmap_crop {
     RECMAP_CROP_RANDOM_RESIZED = 1, /* a random rectangle of random aspect is scaled to the size */
     RECMAP_CROP_CENTER = 2, /* the shorter side is scaled to `resize`, then the centre is cut */
     RECMAP_CROP_RANDOM = 3, /* a random rectangle of the size is cut, without scaling */
+    RECMAP_CROP_EXACT = 4,  /* the whole picture; one of another size is an error (FEATURE) */
 } recmap_crop;
 
 typedef enum recmap_interpolation {

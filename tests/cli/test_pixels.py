@@ -145,6 +145,15 @@ class Pixels(CliTest):
             "than the limit of 6143\n  if it is not damaged, raise max_pixels",
             "--max-pixels=6143",
         )
+        self.assertEqual(self.pixels("1", "--size=64x96", "--crop=exact"), self.pixels("1"))
+        self.check_failure(
+            "1",
+            f"record 1 at byte {second}: feature 'image': the picture has 64 x 96 pixels, not "
+            "96 x 64 as described\n  find out which size is right; an image without the crop "
+            '"exact" scales pictures to its size',
+            "--size=96x64",
+            "--crop=exact",
+        )
 
     def read_places(self):
         """The byte at which each record begins."""
@@ -318,7 +327,7 @@ class Pixels(CliTest):
             ),
             (
                 ["--pixels", "--crop=left"],
-                "invalid --crop 'left': use none, random, center or padded",
+                "invalid --crop 'left': use none, random, center, padded or exact",
             ),
             (
                 ["--pixels", "--format=json"],

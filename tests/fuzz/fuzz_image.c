@@ -19,7 +19,7 @@ static recmap_image describe(uint8_t first, uint8_t second) {
     image.height = 1 + first % SIDE;
     image.width = 1 + second % SIDE;
     image.mode = (recmap_image_mode)(first % 3);
-    image.crop = (recmap_crop)(second % 4);
+    image.crop = (recmap_crop)(second % 5);
     image.resize = SIDE;
     image.padding = first % 5;
     image.flip = 0.5;

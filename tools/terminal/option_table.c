@@ -98,10 +98,10 @@ const struct option_row option_table[] = {
     {OPTION_SIZE, "size", "SIZE", "get",
      "height and width of the pixels: 224, or HEIGHTxWIDTH; default: those of the picture, or of "
      "the crop"},
-    {OPTION_CROP, "crop", "none|random|center|padded", "get",
+    {OPTION_CROP, "crop", "none|random|center|padded|exact", "get",
      "what is scaled to --size: the whole picture (none, the default), a random rectangle (random, "
      "RandomResizedCrop in Python), the centre (center, CenterCrop), or a random rectangle that is "
-     "cut without scaling (padded, RandomCrop)"},
+     "cut without scaling (padded, RandomCrop); exact: a picture of another size is an error"},
     {OPTION_SCALE, "scale", "MIN,MAX", "get",
      "share of the area of a random rectangle (default 0.08,1)"},
     {OPTION_RATIO, "ratio", "MIN,MAX", "get",

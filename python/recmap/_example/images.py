@@ -79,7 +79,7 @@ class RandomCrop(CallRepr):
     fill: int = 0
 
 
-Crop: TypeAlias = RandomResizedCrop | CenterCrop | RandomCrop
+Crop: TypeAlias = RandomResizedCrop | CenterCrop | RandomCrop | Literal["exact"]
 
 
 @suggest_arguments
@@ -97,7 +97,7 @@ class Image(CallRepr):
             column is an `ImageColumn` of arrays [height, width, channels].
         mode: "RGB", "L" for one channel of luma, or "RGBA".
         crop: a `RandomResizedCrop`, `CenterCrop` or `RandomCrop`. None: the whole picture is scaled
-            to the size.
+            to the size. "exact": a picture of another size is an error.
         flip: the probability of a horizontal flip.
         interpolation: "bilinear", "bicubic", or "nearest" for masks of labels.
         antialias: widen the filter where a picture is made smaller.
@@ -215,7 +215,11 @@ def _crop_of(crop: Any) -> tuple[int, tuple[float, float], tuple[float, float], 
         return 2, none, none, resize, 0, 0
     if isinstance(crop, RandomCrop):
         return 3, none, none, 0, natural("padding", crop.padding, 16), natural("fill", crop.fill, 8)
-    raise TypeError(f"crop must be a RandomResizedCrop, CenterCrop or RandomCrop, not {crop!r}")
+    if crop == "exact":
+        return 4, none, none, 0, 0, 0
+    raise TypeError(
+        f'crop must be a RandomResizedCrop, CenterCrop, RandomCrop or "exact", not {crop!r}'
+    )
 
 
 def _range_of(name: str, values: Any) -> tuple[float, float]:

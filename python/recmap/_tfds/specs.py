@@ -161,8 +161,10 @@ def _picture_of(leaf: Leaf) -> Image | None:
     height, width, channels = leaf.shape
     if channels not in _MODES:
         return None
-    size = (height, width) if height and width else None
-    return Image(size, mode=_MODES[channels], dtype=leaf.dtype, exif=False)  # type: ignore[arg-type]
+    look: Any = {"mode": _MODES[channels], "dtype": leaf.dtype, "exif": False}
+    if not height or not width:
+        return Image(**look)
+    return Image((height, width), crop="exact", **look)
 
 
 def _add_image(specs: Specs, field: Field) -> None:

@@ -212,6 +212,7 @@ OTHERS = {
     "mode": {"mode": "L"},
     "crop": {"crop": recmap.RandomResizedCrop((0.3, 1.0))},
     "no crop": {"crop": None},
+    "exact": {"crop": "exact"},
     "padding": {"crop": recmap.RandomCrop()},
     "centre": {"crop": recmap.CenterCrop(40)},
     "flip": {"flip": 0.25},
@@ -247,11 +248,13 @@ def test_what_cannot_change_pixels_does_not_make_a_difference(photos):
     """A filter without scaling, and the width of a filter that has none."""
     cut = recmap.Image((24, 32), key="image/encoded", crop=recmap.RandomCrop(fill=1))
     nearest = recmap.Image((24, 32), key="image/encoded", interpolation="nearest")
+    exact = recmap.Image((24, 32), key="image/encoded", crop="exact")
     whole = recmap.Image(key="image/encoded")
     floats = recmap.Image((24, 32), key="image/encoded", dtype="float32", mean=0.5, std=[1, 1, 1])
     for image, given in (
         (cut, {"interpolation": "bicubic"}),
         (nearest, {"antialias": False}),
+        (exact, {"interpolation": "bicubic", "antialias": False}),
         (whole, {"interpolation": "nearest", "antialias": False}),
         (floats, {"mean": [0.5] * 3, "std": None}),
     ):

@@ -12,6 +12,11 @@ def tensor(dtype, shape=(), **more):
     return {"pythonClassName": f"{CORE}.tensor_feature.Tensor", "tensor": content}
 
 
+def picture(height, width, channels=3, dtype="uint8"):
+    content = {"dtype": dtype, "shape": {"dimensions": [str(height), str(width), str(channels)]}}
+    return {"pythonClassName": f"{CORE}.image_feature.Image", "image": content}
+
+
 def label(count):
     content = {"numClasses": str(count)}
     return {"pythonClassName": f"{CORE}.class_label_feature.ClassLabel", "classLabel": content}

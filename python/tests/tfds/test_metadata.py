@@ -142,7 +142,7 @@ def test_older_files():
     }
     found = fields(old)
     assert specs_of(found).features == {
-        "image": recmap.Image((28, 28), mode="L", exif=False),
+        "image": recmap.Image((28, 28), mode="L", crop="exact", exif=False),
         "label": recmap.FixedLen((), "int64"),
         "words": recmap.VarLen(bytes),
     }

@@ -85,7 +85,7 @@ static recmap_status check_colours(const recmap_image *image, recmap_error *erro
 }
 
 static recmap_status check(const recmap_image *image, recmap_error *error) {
-    if (image->mode > RECMAP_IMAGE_RGBA || image->crop > RECMAP_CROP_RANDOM ||
+    if (image->mode > RECMAP_IMAGE_RGBA || image->crop > RECMAP_CROP_EXACT ||
         image->interpolation > RECMAP_NEAREST)
         return fail(error, RECMAP_INVALID, "invalid mode, crop or interpolation: %d, %d, %d",
                     (int)image->mode, (int)image->crop, (int)image->interpolation);
@@ -168,7 +168,8 @@ recmap_status image_plan_init(struct image_plan *plan, const recmap_image *image
 
 /* Pixels that are not scaled have no filter, and the nearest pixel is the same for any width. */
 static bool is_same_filter(const recmap_image *a, const recmap_image *b) {
-    const bool is_scaled = a->height && a->crop != RECMAP_CROP_RANDOM;
+    const bool is_scaled = a->height && a->crop != RECMAP_CROP_RANDOM &&
+                           a->crop != RECMAP_CROP_EXACT;
     return !is_scaled ||
            (a->interpolation == b->interpolation &&
             (a->interpolation == RECMAP_NEAREST || !a->no_antialias == !b->no_antialias));

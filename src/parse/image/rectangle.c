@@ -139,6 +139,16 @@ static recmap_status choose_random(struct rectangle *rectangle, const recmap_ima
     return RECMAP_OK;
 }
 
+static recmap_status check_exact(const recmap_image *image, uint32_t width, uint32_t height,
+                                 recmap_error *error) {
+    if (width == image->width && height == image->height) return RECMAP_OK;
+    fail(error, RECMAP_FEATURE, "the picture has %u x %u pixels, not %u x %u as described", height,
+         width, image->height, image->width);
+    fail_advise(error, "find out which size is right; an image without the crop \"exact\" scales "
+                       "pictures to its size");
+    return RECMAP_FEATURE;
+}
+
 recmap_status rectangle_choose(struct rectangle *rectangle, const recmap_image *image,
                                uint32_t width, uint32_t height, uint64_t state,
                                recmap_error *error) {
@@ -151,6 +161,7 @@ recmap_status rectangle_choose(struct rectangle *rectangle, const recmap_image *
     case RECMAP_CROP_RANDOM_RESIZED:
         box = random_resized_box(width, height, scale_of(image), ratio_of(image), state);
         break;
+    case RECMAP_CROP_EXACT: RETURN_IF_FAILED(check_exact(image, width, height, error)); break;
     case RECMAP_CROP_NONE: break;
     }
     rectangle->x = scaled_side(box.x, box.width, image->width ? image->width : box.width);

@@ -161,6 +161,33 @@ static void test_wide_gray_does_not_become_8_bits(void **state) {
     picture_deinit(&file);
 }
 
+static void test_an_exact_picture_is_not_scaled(void **state) {
+    (void)state;
+    static uint8_t whole[64 * 96 * 3], exact[64 * 96 * 3];
+    struct picture_file file = picture_load("plain-444.jpg");
+    recmap_image image = {.version = RECMAP_IMAGE_VERSION, .height = 64, .width = 96};
+    recmap_error error = RECMAP_ERROR_INIT;
+    assert_int_equal(
+        recmap_image_decode(whole, sizeof whole, &image, file.data, file.size, NULL, &error),
+        RECMAP_OK);
+    image.crop = RECMAP_CROP_EXACT;
+    assert_int_equal(
+        recmap_image_decode(exact, sizeof exact, &image, file.data, file.size, NULL, &error),
+        RECMAP_OK);
+    assert_memory_equal(exact, whole, sizeof whole);
+    for (int side = 0; side < 2; side++) {
+        image.height = side ? 64 : 63;
+        image.width = side ? 95 : 96;
+        assert_int_equal(
+            recmap_image_decode(exact, sizeof exact, &image, file.data, file.size, NULL, &error),
+            RECMAP_FEATURE);
+        assert_string_equal(error.message,
+                            side ? "the picture has 64 x 96 pixels, not 64 x 95 as described"
+                                 : "the picture has 64 x 96 pixels, not 63 x 96 as described");
+    }
+    picture_deinit(&file);
+}
+
 static void test_impossible_descriptions_are_refused(void **state) {
     (void)state;
     static const double zero[3] = {0, 0, 0};
@@ -169,6 +196,7 @@ static void test_impossible_descriptions_are_refused(void **state) {
         {.version = 1, .height = 1},
         {.version = 1, .height = 70000, .width = 1},
         {.version = 1, .crop = RECMAP_CROP_CENTER},
+        {.version = 1, .crop = RECMAP_CROP_EXACT},
         {.version = 1, .height = 300, .width = 300, .crop = RECMAP_CROP_CENTER},
         {.version = 1, .height = 1, .width = 1, .flip = 1.5},
         {.version = 1, .height = 1, .width = 1, .scale = {0.5, 0.1}},
@@ -198,6 +226,7 @@ int main(void) {
         cmocka_unit_test(test_repeated_scans_are_refused_before_decoding),
         cmocka_unit_test(test_other_formats_are_named),
         cmocka_unit_test(test_wide_gray_does_not_become_8_bits),
+        cmocka_unit_test(test_an_exact_picture_is_not_scaled),
         cmocka_unit_test(test_impossible_descriptions_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
