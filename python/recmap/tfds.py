@@ -76,9 +76,10 @@ def open(
     classes. Pictures are decoded as TFDS does, without regard to their orientation in EXIF, and
     those of another size than the metadata says are errors: an `Image` in place of the one in
     ``ds.features()`` scales them. Those in JPEG differ from TFDS's by a few levels, because
-    TensorFlow decodes them with a fast approximation. A tensor with more than one unknown dimension
-    is two columns, its values and, with "@shape" after its name, its shapes; `nest` joins them.
-    What recmap does not decode is delivered as bytes or left out, and a warning names it.
+    TensorFlow decodes them with a fast approximation. A tensor with an unknown dimension
+    other than the first is two columns, its values and, with "@shape" after its name, its shapes;
+    `nest` joins them. What recmap does not decode is delivered as bytes or left out, and a warning
+    names it.
 
     Raises:
         FileMissingError: there is no metadata, or there are no shards.

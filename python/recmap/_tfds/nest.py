@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from .._columns.bytes import BytesColumn
 from .._example.boxes import visible_name_of
 from .specs import SHAPE
 
@@ -16,8 +18,8 @@ def nest(batch: Any) -> dict[str, Any]:
     """The columns of a batch as a nested dict: "observation/image" is
     ``nest(batch)["observation"]["image"]``, as ``tfds.as_numpy`` has it.
 
-    Takes a batch or a dict of columns. Tensors with several unknown dimensions become lists of
-    arrays. The visible shares of `recmap.Boxes`, which TFDS does not have, are left out.
+    Takes a batch or a dict of columns. Tensors with an unknown dimension other than the first are
+    lists of arrays. The visible shares of `recmap.Boxes`, which TFDS does not have, are left out.
     """
     nested: dict[str, Any] = {}
     for name in batch:
@@ -25,7 +27,7 @@ def nest(batch: Any) -> dict[str, Any]:
             continue
         value = batch[name]
         if f"{name}{SHAPE}" in batch:
-            value = _shaped(value, batch[f"{name}{SHAPE}"])
+            value = _shaped(name, value, batch[f"{name}{SHAPE}"])
         *parents, last = name.split("/")
         place = nested
         for parent in parents:
@@ -42,6 +44,18 @@ def _describes_another(name: str, batch: Any) -> bool:
     return any(name.endswith(end) and name.removesuffix(end) in batch for end in ends)
 
 
-def _shaped(values: Any, shapes: Any) -> list[Any]:
+def _shaped(name: str, values: Any, shapes: Any) -> list[Any]:
     """The values of each row in its shape."""
-    return [np.asarray(row).reshape(shape) for row, shape in zip(values, shapes, strict=True)]
+    try:
+        return [_array(row).reshape(shape) for row, shape in zip(values, shapes, strict=True)]
+    except ValueError as error:
+        raise ValueError(f"the values of {name!r} do not have their shape: {error}") from None
+
+
+def _array(row: Any) -> npt.NDArray[Any]:
+    """Strings as objects: numpy's own would lose the zeros at their ends."""
+    if not isinstance(row, BytesColumn):
+        return np.asarray(row)
+    array = np.empty(len(row), object)
+    array[:] = row.tolist()
+    return array

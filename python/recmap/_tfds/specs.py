@@ -52,6 +52,7 @@ def specs_of(fields: Iterable[Field]) -> Specs:
             specs.features[field.path] = Boxes(picture, (field.path,))
         elif leaf.encoding == "none":
             specs.features[field.path] = _tensor(field)
+            _add_shape(specs, field)
         else:
             _add_encoded(specs, field)
     return specs
@@ -96,8 +97,20 @@ def _tensor(field: Field) -> Any:
         default = None if field.lengths else _default_of(leaf)
         return FixedLen(known, dtype, default=default)
     if shape == (None,) or shape[0] is not None or len(known) < len(shape) - 1:
-        return VarLen(dtype)  # flat, if a dimension other than the first is not known
+        return VarLen(dtype)  # flat: see _add_shape
     return FixedLenSequence(known, dtype, ragged=True)
+
+
+def _add_shape(specs: Specs, field: Field) -> None:
+    """The shape of values that are flat, because a dimension other than the first is not known. It
+    is not in the records: each takes the default, with -1 for as many as there are."""
+    shape = (*field.lengths, *field.leaf.shape)
+    if len(field.lengths) > 1 or shape.count(None) != 1 or shape[0] is None:
+        return
+    sides = [-1 if side is None else side for side in shape]
+    key = f"{field.path}/shape"
+    feature = FixedLen((len(sides),), "int64", key=key, default=sides)
+    specs.features[f"{field.path}{SHAPE}"] = feature
 
 
 def _default_of(leaf: Leaf) -> Any:
@@ -121,16 +134,19 @@ def _add_encoded(specs: Specs, field: Field) -> None:
     leaf, path = field.leaf, field.path
     unknown = _unknown_count(leaf)
     value_key = path if unknown < 2 else f"{path}/value"
-    if unknown > 1:
-        shape_key = f"{path}/shape"
-        shape_field = Field(shape_key, field.lengths, Leaf("tensor", "int64", (len(leaf.shape),)))
-        specs.features[f"{path}{SHAPE}"] = _with_key(_tensor(shape_field), shape_key)
+    shape_key = f"{path}/shape"
     if leaf.dtype == "string" or len(field.lengths) > 1 or (field.lengths and unknown):
         bytes_field = Field(value_key, field.lengths, Leaf("tensor"))
         specs.features[path] = _with_key(_tensor(bytes_field), value_key)
-        specs.raw[path] = f"each value is a tensor encoded as {leaf.encoding}"
+        shapes = f", whose shape is in {shape_key!r}" if unknown > 1 else ""
+        specs.raw[path] = f"each value is a tensor encoded as {leaf.encoding}{shapes}"
+        return
+    specs.features[path] = _encoded(field, value_key)
+    if unknown > 1:
+        shape_feature = FixedLen((len(leaf.shape),), "int64", key=shape_key)
+        specs.features[f"{path}{SHAPE}"] = shape_feature
     else:
-        specs.features[path] = _encoded(field, value_key)
+        _add_shape(specs, field)
 
 
 def _raw_of(leaf: Leaf) -> Any:

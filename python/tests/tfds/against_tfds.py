@@ -131,6 +131,21 @@ def known_features(values):
             F.Tensor(shape=(None, None), dtype=np.uint8, encoding="bytes"),
             lambda: v.tensor("uint8", (1 + v.count(), 1 + v.count())),
         ),
+        **{
+            f"wide_{encoding}": (
+                F.Tensor(shape=(2, None, 3), dtype=np.float32, encoding=encoding),
+                lambda: v.tensor("float32", (2, v.count(), 3)),
+            )
+            for encoding in ENCODINGS
+        },
+        "wide_text": (
+            F.Tensor(shape=(2, None), dtype=np.object_),
+            lambda: np.array([[v.text() for _ in range(2)] for _ in range(2)], object),
+        ),
+        "three_rows": (
+            F.Sequence(F.Tensor(shape=(None, 2), dtype=np.int32), length=3),
+            lambda: v.tensor("int32", (3, 2, 2)),
+        ),
         "box": (F.BBoxFeature(), box),
         "objects": (
             F.Sequence({"box": F.BBoxFeature(), "label": F.ClassLabel(num_classes=5)}),
@@ -166,7 +181,8 @@ def random_feature(values, depth=0):
     if kind == 0:
         dtype = DTYPES[v.count(len(DTYPES))]
         shape = tuple(1 + v.count(3) for _ in range(v.count(3)))
-        encoding = ENCODINGS[v.count(3)] if depth < 2 else "none"
+        can_be_encoded = depth < 2 and dtype != "uint32"  # which TensorFlow does not decode
+        encoding = ENCODINGS[v.count(3)] if can_be_encoded else "none"
         connector = F.Tensor(shape=shape, dtype=np.dtype(dtype), encoding=encoding)
         return connector, lambda: v.tensor(dtype, shape)
     if kind == 1:
