@@ -24,6 +24,7 @@ from ._dataset.dataset import Dataset
 from ._options.reading import check_choice
 from ._options.storage import Path, Storage
 from ._order.row_orders import Windows
+from ._tfds.episodes import chosen_steps
 from ._tfds.files import files_at
 from ._tfds.folder import prepared_at
 from ._tfds.nest import nest as nest
@@ -97,7 +98,7 @@ def open(
     options = {
         "id": id,
         "lift": lift,
-        "count": _with_steps(count, description.steps),
+        "count": _with_steps(count, [steps.counted for steps in description.steps]),
         "index": index,
         "on_bad_record": on_bad_record,
         "access": access,
@@ -116,16 +117,24 @@ def _only_split(names: list[str]) -> str:
     )
 
 
-def _with_steps(count: Any, steps: str) -> Any:
+def _with_steps(count: Any, steps: list[str]) -> Any:
     """What to count: also the steps of each record, if it has any."""
-    if not steps or steps in count:
+    added = [name for name in steps if name and name not in count]
+    if not added:
         return count
-    return {**count, steps: None} if isinstance(count, Mapping) else [*count, steps]
+    more: dict[str, Any] = dict.fromkeys(added)
+    return {**count, **more} if isinstance(count, Mapping) else [*count, *added]
 
 
 @suggest_arguments
 def windows(
-    ds: Dataset, size: int, *, stride: int = 1, pad: tuple[int, int] = (0, 0), seed: int = 0
+    ds: Dataset,
+    size: int,
+    *,
+    steps: str | None = None,
+    stride: int = 1,
+    pad: tuple[int, int] = (0, 0),
+    seed: int = 0,
 ) -> tuple[Windows, dict[str, Any]]:
     """Windows of `size` consecutive steps of each episode, for a data set whose records are
     episodes, as RLDS has them: an order and the features of its rows.
@@ -134,22 +143,24 @@ def windows(
         loader = recmap.Loader(ds, 32, order=order, features=features)
 
     The features of a step have the window as their first axis, pictures too: only the frames of a
-    window are decoded. Those of the episode have one value for each row. Where a window reaches
-    past the episode, the nearest step is repeated. Features whose steps differ in shape are left
-    out.
+    window are decoded. Those of the episode have their value in each row. Where a window reaches
+    past the episode, the nearest step is repeated. Left out are features whose steps differ in
+    shape, such as pictures of unknown size and sequences within a step, and those of other nested
+    data sets.
 
     Args:
         ds: a data set of `open`, or a view of it.
+        steps: which nested data set has the steps. May be left out if it is called "steps", or if
+            there is only one.
         stride, pad, seed: see `recmap.Windows`.
 
     Raises:
-        ValueError: the records have no steps.
+        ValueError: the records have no such steps.
     """
     description = ds._options.description
-    if description is None or not description.steps:
-        raise ValueError("windows needs records with steps, of a data set of recmap.tfds.open")
-    counts = ds.counts[description.steps]
-    if description.values_per_step > 1:
-        counts = np.asarray(counts) // description.values_per_step
+    chosen = chosen_steps(() if description is None else description.steps, steps)
+    counts = ds.counts[chosen.counted]
+    if chosen.values_per_step > 1:
+        counts = np.asarray(counts) // chosen.values_per_step
     order = Windows(counts, size, stride=stride, pad=pad, seed=seed)
-    return order, dict(description.window_features)
+    return order, dict(chosen.window_features)

@@ -6,9 +6,19 @@ from dataclasses import dataclass
 
 from .._example.features import Feature
 
-__all__ = ["Description"]
+__all__ = ["Description", "Steps"]
 
 Features = tuple[tuple[str, Feature], ...]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A data set within each record: the steps of an episode."""
+
+    name: str
+    counted: str  # the feature whose values are counted; "": they cannot be
+    values_per_step: int  # of that feature
+    window_features: Features
 
 
 @dataclass(frozen=True)
@@ -21,6 +31,4 @@ class Description:
 
     features: Features
     labels: tuple[tuple[str, tuple[str, ...]], ...] = ()  # the names of classes
-    steps: str = ""  # the feature whose values are counted, if records are episodes
-    values_per_step: int = 1  # of that feature
-    window_features: Features = ()
+    steps: tuple[Steps, ...] = ()  # if records are episodes

@@ -15,8 +15,9 @@ from .._dataset.dataset import Dataset
 from .._dataset.description import Description
 from .._index.open import open as open_shards
 from .._options.options import ConcatOptions
+from .episodes import steps_of
 from .folder import Prepared
-from .specs import Specs, specs_of, steps_of, window_features_of
+from .specs import Specs, specs_of
 from .splits import Range, Split, ranges_of
 
 __all__ = ["Differences", "description_of", "open_split"]
@@ -27,16 +28,9 @@ Differences: TypeAlias = Literal["error", "warn"]
 def description_of(prepared: Prepared) -> tuple[Description, Specs]:
     """What the metadata says about the records."""
     specs = specs_of(prepared.fields)
-    steps = steps_of(prepared.fields)
-    name, size = ("", 1) if steps is None else steps
-    windows = window_features_of(prepared.fields, specs.features)
-    description = Description(
-        tuple(specs.features.items()),
-        tuple(prepared.labels.items()),
-        name,
-        size,
-        tuple(windows.items()) if steps else (),
-    )
+    steps = steps_of(prepared.fields, specs.features)
+    labels = tuple(prepared.labels.items())
+    description = Description(tuple(specs.features.items()), labels, steps)
     return description, specs
 
 

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._example.boxes import Boxes
-from .._example.features import FixedLen, FixedLenSequence, Ragged, Sliced, VarLen
+from .._example.features import FixedLen, FixedLenSequence, Ragged, VarLen
 from .._example.images import Image
 from .._example.partitions import RowLengths, UniformRowLength
 from .connectors import Field, Leaf
 
-__all__ = ["SHAPE", "Specs", "specs_of", "steps_of", "window_features_of"]
+__all__ = ["DTYPES", "SHAPE", "Specs", "dtype_of", "picture_of", "raw_of", "specs_of"]
 
 SHAPE = "@shape"  # what follows the name of a tensor in the name of the column with its shapes
 _MODES = {1: "L", 3: "RGB", 4: "RGBA"}
-_DTYPES = {
+DTYPES = {
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "bfloat16", "float32", "float64", "string"),
 }
@@ -44,7 +44,7 @@ def specs_of(fields: Iterable[Field]) -> Specs:
             _add_unknown(specs, field)
         elif leaf.kind == "image":
             _add_image(specs, field)
-        elif leaf.dtype not in _DTYPES:
+        elif leaf.dtype not in DTYPES:
             specs.omitted[field.path] = f"its dtype is {leaf.dtype[:40]}"
         elif 0 in (*field.lengths, *leaf.shape):
             specs.omitted[field.path] = "its shape has no values"
@@ -62,10 +62,10 @@ def _only_picture(fields: Iterable[Field]) -> str:
     """The picture of the record, in which boxes lie; "" if it has none or several."""
     pictures = [field for field in fields if field.leaf.kind == "image"]
     is_one = len(pictures) == 1 and not pictures[0].lengths
-    return pictures[0].path if is_one and _picture_of(pictures[0].leaf) is not None else ""
+    return pictures[0].path if is_one and picture_of(pictures[0].leaf) is not None else ""
 
 
-def _dtype_of(leaf: Leaf) -> Any:
+def dtype_of(leaf: Leaf) -> Any:
     """The dtype of values that are stored one by one: TFDS stores uint64 as int64."""
     return {"string": bytes, "uint64": "uint64_bits"}.get(leaf.dtype, leaf.dtype)
 
@@ -88,7 +88,7 @@ def _ragged(field: Field, dtype: Any, shape: Iterable[int | None]) -> Ragged:
 
 def _tensor(field: Field) -> Any:
     """The feature of values that are stored one by one."""
-    leaf, dtype = field.leaf, _dtype_of(field.leaf)
+    leaf, dtype = field.leaf, dtype_of(field.leaf)
     if len(field.lengths) > 1:
         return _ragged(field, dtype, leaf.shape)
     shape = (*field.lengths, *leaf.shape)
@@ -149,13 +149,13 @@ def _add_encoded(specs: Specs, field: Field) -> None:
         _add_shape(specs, field)
 
 
-def _raw_of(leaf: Leaf) -> Any:
+def raw_of(leaf: Leaf) -> Any:
     return "zlib" if leaf.encoding == "zlib" else True
 
 
 def _encoded(field: Field, key: str) -> Any:
     """The feature of values whose bytes hold the elements: one value, or one for each step."""
-    leaf, raw = field.leaf, _raw_of(field.leaf)
+    leaf, raw = field.leaf, raw_of(field.leaf)
     shape = (*field.lengths, *leaf.shape)
     if None not in shape:
         default = None if field.lengths else _default_of(leaf)
@@ -170,7 +170,7 @@ def _with_key(feature: Any, key: str) -> Any:
     return feature if isinstance(feature, Ragged) else replace(feature, key=key)
 
 
-def _picture_of(leaf: Leaf) -> Image | None:
+def picture_of(leaf: Leaf) -> Image | None:
     """The pixels of a picture, or None if recmap does not make them."""
     if len(leaf.shape) != 3 or leaf.dtype not in ("uint8", "uint16"):
         return None
@@ -184,7 +184,7 @@ def _picture_of(leaf: Leaf) -> Image | None:
 
 
 def _add_image(specs: Specs, field: Field) -> None:
-    picture = _picture_of(field.leaf)
+    picture = picture_of(field.leaf)
     if picture is not None and not field.lengths:
         specs.features[field.path] = picture
     elif picture is not None and picture.size is not None and len(field.lengths) == 1:
@@ -207,59 +207,3 @@ def _add_unknown(specs: Specs, field: Field) -> None:
         specs.features[field.path] = VarLen("int64")
     else:
         specs.omitted[field.path] = f"recmap does not know {field.leaf.what[:60]}"
-
-
-# ---- Episodes: records with a nested data set of steps.
-
-
-def steps_of(fields: Iterable[Field]) -> tuple[str, int] | None:
-    """The field whose values tell how many steps a record has, and how many it has for each step;
-    None if the records have no steps."""
-    sizes = {field.path: _values_per_step(field.leaf) for field in _step_fields(fields)}
-    usable = {path: size for path, size in sizes.items() if size}
-    return min(usable.items(), key=lambda item: item[1]) if usable else None
-
-
-def _values_per_step(leaf: Leaf) -> int:
-    """How many values a record has for each step; 0 if that is not known."""
-    if leaf.kind in ("image", "unknown"):
-        return int(leaf.kind == "image")
-    if _unknown_count(leaf):
-        return 0
-    return math.prod(leaf.shape) if leaf.encoding == "none" else 1  # type: ignore[arg-type]
-
-
-def _step_fields(fields: Iterable[Field]) -> Iterator[Field]:
-    """Fields with one value for each step."""
-    for field in fields:
-        if field.dataset is not None and len(field.lengths) == 1:
-            yield field
-
-
-def window_features_of(fields: Iterable[Field], features: dict[str, Any]) -> dict[str, Any]:
-    """Features for windows of steps: the features of a step with the window as first axis, and
-    features of the episode that have the same number of values in all records."""
-    windows: dict[str, Any] = {}
-    for field in fields:
-        feature = features.get(field.path)
-        if field.dataset is not None:
-            sliced = _sliced(field) if len(field.lengths) == 1 else None
-            if sliced is not None:
-                windows[field.path] = sliced
-        elif isinstance(feature, FixedLen) or (isinstance(feature, Image) and feature.size):
-            windows[field.path] = feature
-    return windows
-
-
-def _sliced(field: Field) -> Sliced | None:
-    leaf = field.leaf
-    if leaf.kind == "image":
-        picture = _picture_of(leaf)
-        return None if picture is None or picture.size is None else Sliced((), picture, pad="edge")
-    if leaf.kind == "unknown" or leaf.dtype not in _DTYPES or _unknown_count(leaf):
-        return None
-    if leaf.encoding == "none":
-        return Sliced(leaf.shape, _dtype_of(leaf), pad="edge")
-    if leaf.dtype == "string":
-        return Sliced((), bytes, pad="edge")
-    return Sliced(leaf.shape, leaf.dtype, pad="edge", raw=_raw_of(leaf))

@@ -11,8 +11,9 @@ import recmap
 from prepared_set import CORE, group, info_of, label, sequence, steps, tensor
 from recmap._example.features import parser_of
 from recmap._tfds.connectors import fields_of
+from recmap._tfds.episodes import steps_of
 from recmap._tfds.metadata import info_of as parsed_info
-from recmap._tfds.specs import specs_of, steps_of, window_features_of
+from recmap._tfds.specs import specs_of
 
 ROUNDS = 100_000 if os.environ.get("RECMAP_TEST_LONG") else 1_000
 
@@ -73,8 +74,8 @@ def read_features(text):
     fields = fields_of(text, "features.json")
     specs = specs_of(fields)
     assert {field.path for field in fields} <= {*specs.features, *specs.omitted}
-    steps_of(fields)
-    for features in (specs.features, window_features_of(fields, specs.features)):
+    windows = [dict(steps.window_features) for steps in steps_of(fields, specs.features)]
+    for features in (specs.features, *windows):
         assert repr(features)
         parser_of(features)
 
