@@ -302,6 +302,7 @@ _NAMES = {
     "recmap_image.draw": "draw=",
     "recmap_loader_load_grown": 'load_state_dict(state, grown="finish")',
     "recmap_order_blended": "Mixture.continued",
+    "recmap doctor": "ds.doctor()",
     "recmap schema": "ds.features()",
     "recmap schema --sample 0": "ds.features(sample=None)",
     "recmap schema --json --sample 0": "ds.schema(sample=None)",

@@ -82,3 +82,10 @@ def test_features_of_the_episode_are_in_each_row(tmp_path):
     names = [f"n{len(rag)}".encode() for rag in nested["rag"]]
     assert nested["name"].tolist() == names and set(names) == {b"n0", b"n1", b"n2"}
     assert set(nested["steps"]) == {"x"}
+
+
+def test_lists_of_one_episode_that_differ_in_length(tmp_path):
+    ds = opened(tmp_path, group(steps=steps(x=X, y=Y)), [{"steps/x": [0.0] * 8, "steps/y": [1.0]}])
+    with pytest.raises(recmap.FeatureError, match=r"'steps/x' has 4 elements, but .* say 1") as e:
+        batch_of(ds, 1)
+    assert "lists of one record" in e.value.advice and "ds.doctor()" in e.value.advice

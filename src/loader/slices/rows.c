@@ -78,7 +78,8 @@ static recmap_status fail_count(const struct row_cutter *cutter, const struct sl
          slice->slot.name, found, plural(found), total);
     fail_at(error, NULL, cutter->record->number, RECMAP_NO_OFFSET);
     fail_advise(error,
-                "make the order from the counts of these records; if they come from an index "
+                "if the lists of one record differ in length, `recmap doctor` finds such records; "
+                "else make the order from the counts of these records; if they come from an index "
                 "that is older than the records, build it again with `recmap index`");
     return RECMAP_FEATURE;
 }
