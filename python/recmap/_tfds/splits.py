@@ -93,7 +93,7 @@ def ranges_of(split: Any, splits: Mapping[str, Split]) -> list[Range]:
         raise TypeError(f"{_GRAMMAR}, or a split of tensorflow_datasets; not {split!r}")
     return [
         _bounded(range_.splitname, range_.from_ or 0, range_.to, splits)
-        for range_ in split.to_absolute(dict(splits))
+        for range_ in split.to_absolute(splits)
     ]
 
 

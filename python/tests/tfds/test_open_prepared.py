@@ -153,6 +153,24 @@ def test_no_shards(folder):
         recmap.tfds.open(folder, "test", metadata="warn")
 
 
+class FirstFive:
+    """A split object as tensorflow_datasets has them: it looks up the splits that it is made of."""
+
+    splitname, from_, to = "train", None, 5
+
+    def to_absolute(self, splits):
+        assert splits[self.splitname].num_examples == 9
+        return [self]
+
+
+def test_only_the_splits_of_an_object_are_opened(folder):
+    for path in folder.glob("*-test*"):
+        path.unlink()
+    for metadata in ("error", "warn"):
+        assert ids(recmap.tfds.open(folder, FirstFive(), metadata=metadata)) == [*range(5)]
+    assert [path.name for path in folder.glob("*.rmx")] == ["made-train.rmx"]
+
+
 def test_a_shard_of_another_length(folder):
     with recmap.Writer(folder / "made-train.tfrecord-00001-of-00002", index=None) as writer:
         for payload in records(5, 8):
