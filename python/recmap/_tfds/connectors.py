@@ -1,7 +1,8 @@
 """The features that TFDS describes in features.json, as a flat list of fields.
 
 Source of the format: tensorflow_datasets 4.9, core/proto/feature.proto, as JSON; older files have
-{"type": CLASS, "content": ARGUMENTS} instead.
+{"type": CLASS, "content": ARGUMENTS} instead, or {"type": CLASS, "content": MESSAGE, "proto_cls":
+NAME} with a message of that file.
 """
 
 from __future__ import annotations
@@ -126,8 +127,8 @@ def _named_content(given: Content, place: _Place) -> tuple[str, Content]:
         if isinstance(content, str):  # JSON inside JSON
             content = json_of(content.encode(), place.file)
         name = str(given["type"])
-        if name.endswith("FeaturesDict") and isinstance(content, dict):
-            content = {"features": content.get("features", content)}
+        if name.endswith("FeaturesDict") and not given.get("proto_cls"):
+            content = {"features": content}  # else it is as in newer files
     else:
         name = str(given.get("pythonClassName", ""))
         members = [value for key, value in given.items() if key in _MEMBERS]

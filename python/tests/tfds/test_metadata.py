@@ -149,6 +149,21 @@ def test_older_files():
     assert [field.leaf.class_count for field in found] == [None, 10, None]
 
 
+def test_older_files_with_messages():
+    """With "proto_cls", the content is a message, or its JSON as a text."""
+    message = {"features": {"x": tensor("int64")}}
+    for content in (message, json.dumps(message)):
+        old = {"type": "tfds.FeaturesDict", "content": content, "proto_cls": "x.FeaturesDict"}
+        assert specs_of(fields(old)).features == {"x": recmap.FixedLen((), "int64")}
+
+
+def test_a_feature_of_an_older_file_may_be_called_features():
+    scalar = {"type": "tfds.Scalar", "content": {"dtype": "int64"}}
+    for names in (["features"], ["features", "label"], ["type", "features"]):
+        old = {"type": "tfds.FeaturesDict", "content": dict.fromkeys(names, scalar)}
+        assert list(specs_of(fields(old)).features) == names
+
+
 def test_names_of_label_files():
     features = group(
         **{"a/b": label(2), "group": group(inner=sequence(label(3)))}, steps=steps(action=label(4))
