@@ -16,7 +16,7 @@ from .._base.names import near_names
 from .._base.numbers import natural
 from .._base.plural import counted
 
-__all__ = ["EvenSplit", "Range", "Split", "even_splits", "ranges_of"]
+__all__ = ["EvenSplit", "Range", "Split", "SplitSum", "even_splits", "ranges_of"]
 
 _PART = re.compile(r"(?P<name>[\w-]+)(\[(?P<bounds>[\w%:.-]+)\])?", re.ASCII)
 _BOUND = re.compile(r"((?P<number>-?[\d_.]+)(?P<unit>%|shard)?)?", re.ASCII)
@@ -43,8 +43,25 @@ class Split:
         return sum(self.shard_lengths)
 
 
+class _Term:
+    """What can be added to a split: ``part + "test"``."""
+
+    def __add__(self, other: Any) -> SplitSum:
+        return SplitSum((self, other)) if _is_split(other) else NotImplemented
+
+    def __radd__(self, other: Any) -> SplitSum:
+        return SplitSum((other, self)) if _is_split(other) else NotImplemented
+
+
 @dataclass(frozen=True)
-class EvenSplit:
+class SplitSum(_Term):
+    """The records of splits, one split after the other."""
+
+    terms: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class EvenSplit(_Term):
     """One of `count` parts of a split, which differ by at most one record."""
 
     split: Any
@@ -63,6 +80,7 @@ class EvenSplit:
 
 def even_splits(split: Any, n: int, *, drop_remainder: bool = False) -> list[EvenSplit]:
     """`n` parts of a split that together are all of it, for `open`: ``even_splits("train", 4)``.
+    Parts and splits can be added: ``part + "test"``.
 
     Args:
         split: what `open` takes as a split, also one of these parts.
@@ -76,17 +94,23 @@ def even_splits(split: Any, n: int, *, drop_remainder: bool = False) -> list[Eve
     return [EvenSplit(split, index, count, drop_remainder) for index in range(count)]
 
 
+def _is_split(value: Any) -> bool:
+    return isinstance(value, (str, _Term)) or hasattr(value, "to_absolute")
+
+
 def ranges_of(split: Any, splits: Mapping[str, Split]) -> list[Range]:
     """The ranges of records that a split means, in its order.
 
     Args:
-        split: a text, an `EvenSplit`, or an object of tensorflow_datasets.
+        split: a text, an `EvenSplit`, a sum, or an object of tensorflow_datasets.
 
     Raises:
         ValueError: the text is not a split, names one that does not exist, or exceeds it.
     """
     if isinstance(split, EvenSplit):
         return [split.of(range_) for range_ in ranges_of(split.split, splits)]
+    if isinstance(split, SplitSum):
+        return [range_ for term in split.terms for range_ in ranges_of(term, splits)]
     if isinstance(split, str):
         return [range_ for part in re.split(r"\s*\+\s*", split) for range_ in _of(part, splits)]
     if not hasattr(split, "to_absolute"):

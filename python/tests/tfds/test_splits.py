@@ -90,6 +90,21 @@ def test_parts_of_parts():
     ]
 
 
+def test_sums_of_parts():
+    first, second = tfds.even_splits("train", 2)
+    test, halves = [("test", 0, 3)], [("train", 0, 12), ("train", 12, 23)]
+    assert ranges_of(first + "test", SPLITS) == halves[:1] + test
+    assert ranges_of("test" + first, SPLITS) == test + halves[:1]
+    assert ranges_of(first + second + "test", SPLITS) == halves + test
+    assert ranges_of(sum([second], start=first), SPLITS) == halves
+    part = tfds.even_splits(first + "test", 3)[0]
+    assert ranges_of(part, SPLITS) == [("train", 0, 4), ("test", 0, 1)]
+    with pytest.raises(TypeError, match="unsupported operand"):
+        first + 3
+    with pytest.raises(ValueError, match="no split 'tset'"):
+        ranges_of(first + "tset", SPLITS)
+
+
 def _random_text(chance):
     def bound(unit):
         number = chance.randint(-26, 26)
