@@ -178,8 +178,14 @@ def test_a_feature_that_no_record_has_is_reported(photos):
 
 
 def test_wrong_boxes_are_refused(photos):
-    with pytest.raises(recmap.InvalidError, match="'boxes' has boxes in 'photo', which is not an"):
-        photos.parse([0], {**SPEC, "boxes": recmap.Boxes("photo", keys=KEYS)}, seed=1, epoch=0)
+    wrong = {**SPEC, "boxes": recmap.Boxes("photo", keys=KEYS)}
+    missing = "'boxes' has boxes in the image 'photo', which is not among the features"
+    with pytest.raises(recmap.InvalidError, match=missing) as raised:
+        photos.parse([0], wrong, seed=1, epoch=0)
+    assert "request an image of this name with the boxes" in raised.value.advice
+    wrong["photo"] = recmap.VarLen(bytes, key="image/encoded")
+    with pytest.raises(recmap.InvalidError, match="has boxes in 'photo', which is not an image"):
+        photos.parse([0], wrong, seed=1, epoch=0)
     for keys in ("abcd", KEYS[:3], (1, 2, 3, 4), None):
         with pytest.raises(ValueError, match="names of four features"):
             recmap.Boxes("image", keys=keys)

@@ -216,6 +216,28 @@ recmap_status plan_add_boxes(struct column_plan *column, recmap_parser *parser,
     return RECMAP_OK;
 }
 
+static bool has_column(const recmap_parser *parser, const char *name) {
+    for (size_t i = 0; i < parser->column_count; i++)
+        if (!strcmp(parser->columns[i].feature.name, name)) return true;
+    return false;
+}
+
+static recmap_status fail_image(const struct boxes_feature *boxes, const recmap_parser *parser,
+                                recmap_error *error) {
+    const char *name = parser->outputs[boxes->output].name;
+    if (has_column(parser, boxes->image_name))
+        fail(error, RECMAP_INVALID, "feature '%.200s' has boxes in '%.200s', which is not an image",
+             name, boxes->image_name);
+    else
+        fail(error, RECMAP_INVALID,
+             "feature '%.200s' has boxes in the image '%.200s', which is not among the features",
+             name, boxes->image_name);
+    fail_advise(error,
+                "request an image of this name with the boxes, whose crop moves them; or read "
+                "the stored numbers as float32");
+    return RECMAP_INVALID;
+}
+
 static recmap_status find_image(struct boxes_feature *boxes, const recmap_parser *parser,
                                 recmap_error *error) {
     for (size_t i = 0; i < parser->image_count; i++) {
@@ -223,10 +245,7 @@ static recmap_status find_image(struct boxes_feature *boxes, const recmap_parser
         if (!parser->images[i].has_list && strcmp(parser->images[i].name, boxes->image_name) == 0)
             return RECMAP_OK;
     }
-    fail(error, RECMAP_INVALID, "feature '%.200s' has boxes in '%.200s', which is not an image",
-         parser->outputs[boxes->output].name, boxes->image_name);
-    fail_advise(error, "the boxes need the name of an image among the same features");
-    return RECMAP_INVALID;
+    return fail_image(boxes, parser, error);
 }
 
 recmap_status plan_find_images(recmap_parser *parser, recmap_error *error) {
