@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/permutation/permutation.h"
-#include "parse/decode/varints.h"
+#include "parse/varints/varints.h"
 
 enum { COUNT = 1024, VARINT_BYTES = 10 };
 

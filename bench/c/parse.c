@@ -12,7 +12,7 @@
 
 #include "base/core/bytes.h"
 #include "measure.h"
-#include "parse/decode/varints.h"
+#include "parse/varints/varints.h"
 #include "set.h"
 #include "yardstick.h"
 

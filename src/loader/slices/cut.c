@@ -7,7 +7,7 @@
 #include "base/core/bytes.h"
 #include "parse/decode/list_decode.h"
 #include "parse/decode/read_paths.h"
-#include "parse/decode/skip_varints.h"
+#include "parse/varints/skip_varints.h"
 
 enum {
     BYTES_TAG = 1 << 3 | WIRE_BYTES,

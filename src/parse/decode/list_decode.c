@@ -6,8 +6,8 @@
 #include <recmap/columns.h>
 
 #include "parse/decode/raw_zlib.h"
-#include "parse/decode/varints.h"
 #include "parse/plan/convert.h"
+#include "parse/varints/varints.h"
 
 enum {
     PACKED_TAG = 1 << 3 | WIRE_BYTES, /* packed numbers, or a bytes value */
@@ -15,7 +15,6 @@ enum {
     INT64_TAG = 1 << 3 | WIRE_VARINT,
     CHUNK = 512,            /* values converted at a time */
     SURELY_SMALL = 1 << 16, /* bytes of values for which room is reserved without counting them */
-    VARINT_MAX = 10,
 };
 
 static bool fail_list(struct list_decoder *decoder, enum list_trouble trouble) {
@@ -64,14 +63,6 @@ static const uint8_t *find_varint(const uint8_t *data, size_t index) {
     return data;
 }
 
-/* Returns the length of a prefix of whole varints of at most CHUNK bytes, or 0 if there is none. */
-static size_t cut_varints(const uint8_t *data, size_t size) {
-    if (size <= CHUNK) return size;
-    for (size_t cut = CHUNK; cut > CHUNK - VARINT_MAX; cut--)
-        if (data[cut - 1] < 0x80) return cut;
-    return 0;
-}
-
 static bool put_int64s(struct list_decoder *decoder, const int64_t *values, size_t count,
                        const uint8_t *data) {
     if (count > decoder->room) return fail_list(decoder, LIST_MALFORMED);
@@ -88,7 +79,7 @@ static bool put_int64s(struct list_decoder *decoder, const int64_t *values, size
 static bool convert_int64s(struct list_decoder *decoder, const uint8_t *data, size_t size) {
     int64_t values[CHUNK + VARINTS_SLACK / sizeof(int64_t)];
     while (size > 0) {
-        size_t cut = cut_varints(data, size);
+        size_t cut = varints_cut(data, size, CHUNK);
         size_t count = varints_best()(values, CHUNK, data, cut);
         if (!cut || count == VARINTS_BAD) return fail_list(decoder, LIST_MALFORMED);
         if (!put_int64s(decoder, values, count, data)) return false;

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "base/core/plural.h"
-#include "parse/decode/varints.h"
+#include "parse/varints/varints.h"
 
 enum {
     CHUNK = 512,            /* varints converted at a time */

@@ -7,8 +7,8 @@
 #include "base/core/plural.h"
 #include "parse/decode/list_decode.h"
 #include "parse/decode/message_reader.h"
-#include "parse/decode/one_varint.h"
 #include "parse/example/foreign.h"
+#include "parse/varints/one_varint.h"
 
 /* ---- Scopes. */
 

@@ -1,5 +1,10 @@
 #include "parse/example/wire.h"
 
+#include "parse/varints/count_varints.h"
+
+/* Shorter runs of varints are counted eight bytes at a time. */
+enum { COUNT_BLOCKS_MIN = 64 };
+
 bool wire_fail(struct wire_trace *trace, const uint8_t *bytes, const char *reason) {
     trace->fault_at = bytes;
     trace->reason = reason;
@@ -120,31 +125,33 @@ static uint64_t load_few(const uint8_t *bytes, size_t size) {
 }
 
 /* Every varint ends with its only byte whose top bit is clear, and ten bytes in a row with the top
- * bit set are malformed. So runs are checked eight bytes at a time without decoding. */
+ * bit set are malformed. So runs are checked without decoding: long ones in blocks, and what is
+ * left eight bytes at a time. */
 bool wire_count_varints(uint64_t *count, const struct wire *wire, struct wire_trace *trace) {
     static const char too_long[] = "varint is longer than ten bytes";
     const uint64_t marks = UINT64_C(0x8080808080808080);
+    struct varint_count found = {0, 0};
     const uint8_t *cursor = wire->at;
-    uint64_t found = 0;
-    unsigned run = 0; /* how many bytes before `cursor` belong to an unfinished varint */
+    if (wire_left(wire) >= COUNT_BLOCKS_MIN)
+        cursor += varint_count_blocks(&found, cursor, wire_left(wire));
     for (; wire->end - cursor >= 8; cursor += 8) {
         uint64_t last = ~load64(cursor) & marks;
         unsigned head = last ? (unsigned)__builtin_ctzll(last) >> 3 : 8;
-        if (run + head >= 10) return wire_fail(trace, cursor - run, too_long);
-        run = last ? (unsigned)__builtin_clzll(last) >> 3 : run + 8;
-        found += count_marked(last);
+        if (found.begun + head >= 10) return wire_fail(trace, cursor - found.begun, too_long);
+        found.begun = last ? (unsigned)__builtin_clzll(last) >> 3 : found.begun + 8;
+        found.ended += count_marked(last);
     }
     size_t left = (size_t)(wire->end - cursor);
     if (left > 0) {
         /* Count the missing bytes as ends, then remove them. */
         uint64_t last = ~load_few(cursor, left) & marks;
         unsigned head = (unsigned)__builtin_ctzll(last) >> 3;
-        if (run + head >= 10) return wire_fail(trace, cursor - run, too_long);
+        if (found.begun + head >= 10) return wire_fail(trace, cursor - found.begun, too_long);
         last <<= 8 * (8 - left);
-        run = last ? (unsigned)__builtin_clzll(last) >> 3 : run + (unsigned)left;
-        found += count_marked(last);
+        found.begun = last ? (unsigned)__builtin_clzll(last) >> 3 : found.begun + (unsigned)left;
+        found.ended += count_marked(last);
     }
-    if (run) return wire_fail(trace, wire->end - run, "varint runs past the end");
-    *count = found;
+    if (found.begun) return wire_fail(trace, wire->end - found.begun, "varint runs past the end");
+    *count = found.ended;
     return true;
 }

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "parse/decode/skip_varints.h"
+#include "parse/varints/skip_varints.h"
 #include "support/folder.h"
 #include "support/index/build.h"
 #include "support/random.h"

@@ -14,7 +14,7 @@
 
 #include <recmap/parser.h>
 
-#include "parse/decode/varints.h"
+#include "parse/varints/varints.h"
 #include "support/rounds.h"
 #include "unit/parse/columns/parse_against.h"
 #include "unit/parse/example/build.h"

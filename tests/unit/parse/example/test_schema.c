@@ -151,6 +151,47 @@ static void test_ranges_of_int64s(void **state) {
     recmap_schema_destroy(schema);
 }
 
+static int64_t min_of(const int64_t *values, size_t count) {
+    int64_t min = values[0];
+    for (size_t i = 1; i < count; i++)
+        if (values[i] < min) min = values[i];
+    return min;
+}
+
+static int64_t max_of(const int64_t *values, size_t count) {
+    int64_t max = values[0];
+    for (size_t i = 1; i < count; i++)
+        if (values[i] > max) max = values[i];
+    return max;
+}
+
+/* Lists of any length, whose varints take one byte to ten: each has a schema of its own. */
+static void test_ranges_of_long_lists(void **state) {
+    (void)state;
+    enum { VALUES_MAX = 3000 };
+    static int64_t values[VALUES_MAX];
+    static struct message features, m;
+    struct random_state random = {11};
+    for (unsigned round = 0; round < 2000; round++) {
+        size_t count = 1 + (size_t)draw_below(&random, round % 4 ? 40 : VALUES_MAX);
+        uint64_t shift = draw_below(&random, 60);
+        recmap_schema *schema = create();
+        for (size_t i = 0; i < count; i++) {
+            uint64_t bits = random_next(&random) >> (shift + draw_below(&random, 4));
+            values[i] = draw_below(&random, 50) ? (int64_t)bits : -(int64_t)(bits >> 1);
+        }
+        features.size = m.size = 0;
+        put_int64s(&features, "k", values, count);
+        put_sub(&m, 1, &features);
+        assert_int_equal(recmap_schema_add(schema, m.data, m.size, NULL), RECMAP_OK);
+        recmap_schema_feature k = recmap_schema_get_feature(schema, 0);
+        assert_true(k.min_int64 == min_of(values, count));
+        assert_true(k.max_int64 == max_of(values, count));
+        assert_int_equal(k.int64_count, count);
+        recmap_schema_destroy(schema);
+    }
+}
+
 /* NaN is counted but does not take part in the range; infinities do. The JSON must stay valid in
  * both cases. */
 static void test_ranges_of_floats(void **state) {
@@ -308,6 +349,7 @@ int main(void) {
         cmocka_unit_test(test_kinds_shares_and_lengths),
         cmocka_unit_test(test_empty_lists_of_another_kind),
         cmocka_unit_test(test_ranges_of_int64s),
+        cmocka_unit_test(test_ranges_of_long_lists),
         cmocka_unit_test(test_ranges_of_floats),
         cmocka_unit_test(test_sizes_of_bytes),
         cmocka_unit_test(test_what_is_fixed),

@@ -216,8 +216,8 @@ static void test_counted_varints_equal_read_ones(void **state) {
     struct random_state random = {5};
     unsigned refused = 0;
     for (unsigned round = 0; round < 200000; round++) {
-        uint8_t bytes[40];
-        size_t size = (size_t)draw_below(&random, sizeof bytes);
+        uint8_t bytes[300];
+        size_t size = (size_t)draw_below(&random, draw_below(&random, 2) ? sizeof bytes : 40);
         /* From almost no bytes with a continuation bit to almost only such bytes. */
         uint64_t share = draw_below(&random, 17);
         for (size_t i = 0; i < size; i++) {
@@ -243,10 +243,10 @@ static void test_counted_varints_equal_read_ones(void **state) {
  * varint. */
 static void test_long_varints_at_every_place(void **state) {
     (void)state;
-    for (size_t before = 0; before < 24; before++) {
+    for (size_t before = 0; before < 140; before++) {
         for (size_t run = 8; run <= 11; run++) {
-            for (size_t behind = 0; behind < 18; behind++) {
-                uint8_t bytes[64];
+            for (size_t behind = 0; behind < 140; behind += behind < 18 ? 1 : 17) {
+                uint8_t bytes[320];
                 size_t size = before + run + 1 + behind;
                 memset(bytes, 1, sizeof bytes);
                 memset(bytes + before, 0x81, run);

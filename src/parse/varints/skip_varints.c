@@ -1,7 +1,7 @@
-#include "parse/decode/skip_varints.h"
+#include "parse/varints/skip_varints.h"
 
 #include "base/core/bytes.h"
-#include "parse/decode/varints.h"
+#include "parse/varints/varints.h"
 
 enum { WORD = 8, BLOCK = 8 * WORD };
 

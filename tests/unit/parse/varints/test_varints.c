@@ -1,6 +1,6 @@
 /* Runs of varints: every decoding path against a scalar reader, with nothing read outside the bytes
  * and nothing written past the slack. */
-#include "parse/decode/varints.h"
+#include "parse/varints/varints.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "parse/decode/varints.h"
+#include "parse/varints/varints.h"
 
 #include <stdatomic.h>
 
@@ -61,4 +61,11 @@ bool varints_force(varints_function *path) {
     if (path && !is_supported(path)) return false;
     atomic_store_explicit(&chosen, path, memory_order_relaxed);
     return true;
+}
+
+size_t varints_cut(const uint8_t *data, size_t size, size_t max) {
+    if (size <= max) return size;
+    for (size_t cut = max; cut > max - VARINT_SIZE_MAX; cut--)
+        if (data[cut - 1] < 0x80) return cut;
+    return 0;
 }

@@ -2,8 +2,8 @@
  *
  * Several implementations give the same results. The fastest one that the CPU supports is chosen on
  * first use. */
-#ifndef RECMAP_PARSE_DECODE_VARINTS_H
-#define RECMAP_PARSE_DECODE_VARINTS_H
+#ifndef RECMAP_PARSE_VARINTS_VARINTS_H
+#define RECMAP_PARSE_VARINTS_VARINTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,6 +11,8 @@
 
 /* The number of bytes past the last value that a decoder may overwrite; at most BUFFER_SLACK. */
 enum { VARINTS_SLACK = 128 };
+
+enum { VARINT_SIZE_MAX = 10 };
 
 /* Returned for malformed runs. */
 #define VARINTS_BAD SIZE_MAX
@@ -36,6 +38,10 @@ extern varints_function varints_neon;
 /* Returns the implementation set by varints_force, or else the fastest one that the CPU supports.
  */
 varints_function *varints_best(void);
+
+/* Returns the size of a prefix of whole varints of at most `max` bytes, or 0 if the first ten bytes
+ * before that size are all in one varint. `max` is at least VARINT_SIZE_MAX. */
+size_t varints_cut(const uint8_t *data, size_t size, size_t max);
 
 /* For tests and benchmarks: selects an implementation, or the fastest one if NULL. Returns false if
  * the CPU does not support it. */

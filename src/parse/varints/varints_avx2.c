@@ -1,6 +1,6 @@
 /* Processes 64 bytes per step: a bit mask shows where varints end, each varint is fetched with one
  * load, and pext removes the top bit of each of its bytes. */
-#include "parse/decode/varints.h"
+#include "parse/varints/varints.h"
 
 #ifdef VARINTS_X86
 #include <immintrin.h>

@@ -1,8 +1,8 @@
 /* Processes eight bytes per step: one load shows where varints end, and all that end there are
  * decoded without branching on their lengths, four side by side. */
 #include "base/core/bytes.h"
-#include "parse/decode/one_varint.h"
-#include "parse/decode/varints.h"
+#include "parse/varints/one_varint.h"
+#include "parse/varints/varints.h"
 
 /* A step reads STEP_ROOM bytes: lanes without a varint load past the eighth byte, and the next
  * step's word is loaded too. */

@@ -1,6 +1,6 @@
 /* Skipping varints without decoding them. */
-#ifndef RECMAP_PARSE_DECODE_SKIP_VARINTS_H
-#define RECMAP_PARSE_DECODE_SKIP_VARINTS_H
+#ifndef RECMAP_PARSE_VARINTS_SKIP_VARINTS_H
+#define RECMAP_PARSE_VARINTS_SKIP_VARINTS_H
 
 #include <stddef.h>
 #include <stdint.h>

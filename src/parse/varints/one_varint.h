@@ -1,9 +1,9 @@
 /* Decoding one varint, for the steps of the bulk decoders in which several at once do not work. */
-#ifndef RECMAP_PARSE_DECODE_ONE_VARINT_H
-#define RECMAP_PARSE_DECODE_ONE_VARINT_H
+#ifndef RECMAP_PARSE_VARINTS_ONE_VARINT_H
+#define RECMAP_PARSE_VARINTS_ONE_VARINT_H
 
 #include "base/core/bytes.h"
-#include "parse/decode/varints.h"
+#include "parse/varints/varints.h"
 
 /* The number of bytes that a step of a bulk decoder reads. The last bytes of a run, fewer than
  * these, are left to take_rest. */

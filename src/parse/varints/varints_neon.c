@@ -1,11 +1,11 @@
 /* Decodes four varints per step from the next 16 bytes, which contain at least four unless one has
  * more than four bytes. */
-#include "parse/decode/varints.h"
+#include "parse/varints/varints.h"
 
 #ifdef VARINTS_NEON
 #include <arm_neon.h>
 
-#include "parse/decode/one_varint.h"
+#include "parse/varints/one_varint.h"
 
 /* Masks have four bits for each of 16 bytes. These are the highest ones. */
 #define NIBBLE_TOPS UINT64_C(0x8888888888888888)

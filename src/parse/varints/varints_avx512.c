@@ -1,6 +1,6 @@
 /* Processes 64 bytes per step: the positions where varints start are compressed into a list, and a
  * byte permutation then moves the bytes of each varint into a lane of its own. */
-#include "parse/decode/varints.h"
+#include "parse/varints/varints.h"
 
 #ifdef VARINTS_X86
 #include <immintrin.h>
