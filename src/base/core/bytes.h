@@ -55,6 +55,20 @@ static inline void store64(void *p, uint64_t v) {
     memcpy(p, &v, sizeof v);
 }
 
+/* Returns true if the bytes are the same; fast for short names, for which calling memcmp takes
+ * longer than comparing them. */
+static inline bool bytes_equal(const void *left, const void *right, size_t size) {
+    const uint8_t *a = left, *b = right;
+    if (size > 16) return !memcmp(a, b, size);
+    if (size >= 8)
+        return !((load64(a) ^ load64(b)) | (load64(a + size - 8) ^ load64(b + size - 8)));
+    if (size >= 4)
+        return !((load32(a) ^ load32(b)) | (load32(a + size - 4) ^ load32(b + size - 4)));
+    for (size_t i = 0; i < size; i++)
+        if (a[i] != b[i]) return false;
+    return true;
+}
+
 /* Returns the number of bits needed to represent `v`: 0 for 0, at most 64. */
 static inline unsigned bit_length(uint64_t v) {
     return v ? 64u - (unsigned)__builtin_clzll(v) : 0;

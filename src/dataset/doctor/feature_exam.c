@@ -1,16 +1,30 @@
 #include "dataset/doctor/feature_exam.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <xxhash.h>
 
-#include "base/core/bytes.h"
+#include "dataset/doctor/episode_checks.h"
 
-/* What of the statistics tells that a record has a value of some sort. */
-struct value_counts {
-    uint64_t nans, infinite, inexact;
-};
+struct feature_exam *feature_exam_create(const uint8_t *name, size_t name_size, bool is_list) {
+    struct feature_exam *feature = malloc(sizeof *feature + name_size + 1);
+    if (!feature) return NULL;
+    char *copy = (char *)(feature + 1);
+    if (name_size) memcpy(copy, name, name_size);
+    copy[name_size] = 0;
+    *feature = (struct feature_exam){.name = copy,
+                                     .name_size = name_size,
+                                     .is_list = is_list,
+                                     .is_flag = episode_flag_is_named(copy, name_size)};
+    return feature;
+}
 
-static struct value_counts counts_of(const struct feature_stats *stats) {
-    return (struct value_counts){stats->nan_count, stats->infinite_count, stats->inexact_count};
+int feature_exam_compare(const struct feature_exam *a, const struct feature_exam *b) {
+    if (a->is_list != b->is_list) return a->is_list ? 1 : -1;
+    size_t size = a->name_size < b->name_size ? a->name_size : b->name_size;
+    int order = memcmp(a->name, b->name, size);
+    if (order) return order;
+    return (a->name_size > b->name_size) - (a->name_size < b->name_size);
 }
 
 static unsigned note(struct feature_exam *feature, enum feature_trait trait, uint64_t item) {
@@ -18,14 +32,23 @@ static unsigned note(struct feature_exam *feature, enum feature_trait trait, uin
     return 1u << trait;
 }
 
-static unsigned note_values(struct feature_exam *feature, struct value_counts before,
-                            uint64_t item) {
+static unsigned note_numbers(struct feature_exam *feature, unsigned numbers, uint64_t item) {
     unsigned traits = 0;
-    struct value_counts after = counts_of(feature->stats);
-    if (after.nans > before.nans) traits |= note(feature, TRAIT_NAN, item);
-    if (after.infinite > before.infinite) traits |= note(feature, TRAIT_INFINITE, item);
-    if (after.inexact > before.inexact) traits |= note(feature, TRAIT_INEXACT, item);
+    if (numbers & NUMBER_NAN) traits |= note(feature, TRAIT_NAN, item);
+    if (numbers & NUMBER_INFINITE) traits |= note(feature, TRAIT_INFINITE, item);
+    if (numbers & NUMBER_INEXACT) traits |= note(feature, TRAIT_INEXACT, item);
     return traits;
+}
+
+/* Adds the values of a record or a step, if they have a kind. */
+static unsigned add_values(struct feature_exam *feature, const struct example_feature *values,
+                           struct example_values reader) {
+    if (values->kind == RECMAP_TYPE_NONE) return 0;
+    bool is_first = !feature->has_length;
+    if (is_first || values->count < feature->min_length) feature->min_length = values->count;
+    if (is_first || values->count > feature->max_length) feature->max_length = values->count;
+    feature->has_length = true;
+    return value_exam_add(&feature->values, values, reader);
 }
 
 static void count_occurrence(struct occurrence *occurrence, uint64_t item) {
@@ -56,29 +79,28 @@ static void compare_bytes(struct feature_exam *feature, struct wire entry) {
 
 unsigned feature_exam_add(struct feature_exam *feature, const struct example_feature *values,
                           uint64_t item) {
-    struct value_counts before = counts_of(feature->stats);
     compare_bytes(feature, values->entry);
-    feature_stats_add(feature->stats, values);
+    unsigned numbers = add_values(feature, values, example_values_begin(values));
     count_occurrence(&feature->records, item);
     if (!values->count) return note(feature, TRAIT_EMPTY, item);
     count_occurrence(&feature->kinds[values->kind], item);
     add_length(feature, values->count, item);
-    return note_values(feature, before, item);
+    return note_numbers(feature, numbers, item);
 }
 
 /* A list without steps is not an empty feature: see episode_checks.h. */
 unsigned feature_exam_add_list(struct feature_exam *feature, const struct example_feature *steps,
                                size_t count, uint64_t item) {
-    struct value_counts before = counts_of(feature->stats);
-    unsigned kinds = 0;
-    feature_stats_add_list(feature->stats, steps, count);
+    unsigned kinds = 0, numbers = 0;
     count_occurrence(&feature->records, item);
     feature->has_other_bytes = true;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         if (steps[i].count) kinds |= 1u << steps[i].kind;
+        numbers |= add_values(feature, &steps[i], sequence_values_begin(&steps[i]));
+    }
     for (size_t kind = RECMAP_TYPE_INT64; kind <= RECMAP_TYPE_BYTES; kind++)
         if (kinds >> kind & 1) count_occurrence(&feature->kinds[kind], item);
-    return note_values(feature, before, item);
+    return note_numbers(feature, numbers, item);
 }
 
 size_t feature_exam_usual_length(const struct feature_exam *feature) {
@@ -134,11 +156,7 @@ bool feature_exam_has_pictures(const struct feature_exam *feature) {
 }
 
 bool feature_exam_is_constant(const struct feature_exam *feature) {
-    const struct feature_stats *stats = feature->stats;
-    if (!stats->int64_count && !stats->float_count && !stats->bytes_count) return false;
-    if (!feature->has_other_bytes) return true;
-    if (stats->nan_count || stats->bytes_count) return false;
-    if (stats->int64_count && stats->float_count) return false;
-    return stats->int64_count ? stats->min_int64 == stats->max_int64
-                              : stats->min_float == stats->max_float;
+    const struct value_exam *values = &feature->values;
+    if (!values->has_int64 && !values->has_float && !values->has_bytes) return false;
+    return !feature->has_other_bytes || value_exam_is_constant(values);
 }

@@ -7,7 +7,7 @@
 #include <recmap/doctor.h>
 #include <recmap/image.h>
 
-#include "parse/example/feature_stats.h"
+#include "dataset/doctor/value_exam.h"
 
 /* How many records something is true of, and the first of them. */
 struct occurrence {
@@ -53,14 +53,20 @@ struct length_count {
 };
 
 struct feature_exam {
-    struct feature_stats *stats; /* as of a schema */
-    struct occurrence records;   /* that have it, also empty */
-    struct occurrence lacking;   /* only `first` is known while records are added */
+    const char *name; /* NUL-terminated; may also contain NULs */
+    size_t name_size;
+    bool is_list;
+    bool is_flag;              /* of episodes, by its name */
+    struct occurrence records; /* that have it, also empty */
+    struct occurrence lacking; /* only `first` is known while records are added */
     struct occurrence traits[TRAIT_COUNT];
     uint64_t last[TRAIT_COUNT];
     struct occurrence kinds[4]; /* records with values of each recmap_type */
     struct length_count lengths[LENGTHS_MAX];
     size_t length_count;
+    bool has_length;                 /* of a record or step with a kind: */
+    uint64_t min_length, max_length; /* of those */
+    struct value_exam values;
     struct occurrence other_lengths;        /* that there was no room for */
     uint64_t hash;                          /* of its bytes in the first record that has it */
     bool has_other_bytes;                   /* another record has other ones */
@@ -68,8 +74,15 @@ struct feature_exam {
     char picture_fault[PICTURE_FAULT_SIZE]; /* why the first damaged picture cannot be decoded */
     uint64_t seen;                          /* the number of the last record that has it, among the
                                                records that have features */
+    size_t place;                           /* among the features of that record */
     struct feature_exam *newer, *older;     /* in the order in which features were last seen */
 };
+
+/* Returns a malloc'ed feature with a copy of the name, or NULL if memory runs out. */
+struct feature_exam *feature_exam_create(const uint8_t *name, size_t name_size, bool is_list);
+
+/* Orders features before lists, then by the bytes of the names. */
+int feature_exam_compare(const struct feature_exam *a, const struct feature_exam *b);
 
 /* Counts that something is true of the feature in an item. */
 static inline void feature_exam_note(struct feature_exam *feature, enum feature_trait trait,

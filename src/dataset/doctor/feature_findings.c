@@ -97,10 +97,10 @@ static recmap_status add_ragged(const struct judged_feature *judged, uint64_t it
                                 recmap_error *error) {
     static const struct finding_kind kind = {CHECK_FEATURE_LENGTHS, RECMAP_SEVERITY_NOTE,
                                              "read it as Ragged or VarLen"};
-    const struct feature_stats *stats = judged->feature->stats;
-    return examination_add(judged->examination, kind, item, error,
-                           "%s has %" PRIu64 " to %" PRIu64 " values%s", judged->label,
-                           stats->min_length, stats->max_length, stats->is_list ? " a step" : "");
+    const struct feature_exam *feature = judged->feature;
+    return examination_add(
+        judged->examination, kind, item, error, "%s has %" PRIu64 " to %" PRIu64 " values%s",
+        judged->label, feature->min_length, feature->max_length, feature->is_list ? " a step" : "");
 }
 
 static recmap_status judge_lengths(const struct judged_feature *judged, recmap_error *error) {
@@ -108,9 +108,8 @@ static recmap_status judge_lengths(const struct judged_feature *judged, recmap_e
         CHECK_FEATURE_LENGTHS, RECMAP_SEVERITY_WARNING,
         "FixedLen refuses these records: write them again, or read the feature as VarLen"};
     const struct feature_exam *feature = judged->feature;
-    const struct feature_stats *stats = feature->stats;
-    if (stats->is_list) {
-        if (stats->min_length == stats->max_length || !stats->min_length) return RECMAP_OK;
+    if (feature->is_list) {
+        if (feature->min_length == feature->max_length || !feature->min_length) return RECMAP_OK;
         return add_ragged(judged, feature->records.first, error);
     }
     size_t usual = feature_exam_usual_length(feature);
@@ -161,10 +160,8 @@ static recmap_status judge_constant(const struct judged_feature *judged, recmap_
         CHECK_CONSTANTS, RECMAP_SEVERITY_WARNING,
         "a constant teaches nothing: leave the feature out, or find out why its values were lost"};
     const struct feature_exam *feature = judged->feature;
-    const struct feature_stats *stats = feature->stats;
     uint64_t valued = feature->records.count - feature->traits[TRAIT_EMPTY].count;
-    if (valued < CONSTANT_RECORDS_MIN || !feature_exam_is_constant(feature) ||
-        episode_flag_is_named(stats->name, stats->name_size))
+    if (valued < CONSTANT_RECORDS_MIN || !feature_exam_is_constant(feature) || feature->is_flag)
         return RECMAP_OK;
     return examination_add(judged->examination, kind, feature->records.first, error,
                            "%s has the same value in all %" PRIu64 " records that have one",
@@ -235,11 +232,10 @@ static recmap_status judge_names(const struct judged_feature *judged, recmap_err
 recmap_status feature_exam_report(const struct feature_exam *feature,
                                   const struct examination *examination, uint64_t record_count,
                                   recmap_error *error) {
-    const struct feature_stats *stats = feature->stats;
     struct judged_feature judged = {feature, examination, record_count, ""};
-    size_t size = stats->name_size < NAME_SHOWN_MAX ? stats->name_size : NAME_SHOWN_MAX;
-    snprintf(judged.label, sizeof judged.label, "feature%s '%.*s'", stats->is_list ? " list" : "",
-             (int)size, stats->name);
+    size_t size = feature->name_size < NAME_SHOWN_MAX ? feature->name_size : NAME_SHOWN_MAX;
+    snprintf(judged.label, sizeof judged.label, "feature%s '%.*s'", feature->is_list ? " list" : "",
+             (int)size, feature->name);
     RETURN_IF_FAILED(judge_presence(&judged, error));
     RETURN_IF_FAILED(judge_kinds(&judged, error));
     RETURN_IF_FAILED(judge_lengths(&judged, error));

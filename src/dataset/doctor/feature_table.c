@@ -4,14 +4,14 @@
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "base/core/array.h"
+#include "base/core/bytes.h"
 #include "base/core/error.h"
 
-/* The statistics come first, for the tree's comparison. */
 static int compare_features(const void *left, const void *right) {
-    const struct feature_exam *a = left, *b = right;
-    return feature_stats_compare(a->stats, b->stats);
+    return feature_exam_compare(left, right);
 }
 
 static int compare_places(const void *left, const void *right) {
@@ -21,42 +21,49 @@ static int compare_places(const void *left, const void *right) {
 
 static bool is_named(const struct feature_exam *feature, const uint8_t *name, size_t name_size,
                      bool is_list) {
-    const struct feature_stats *stats = feature->stats;
-    return stats->name_size == name_size && stats->is_list == is_list &&
-           (!name_size || !memcmp(stats->name, name, name_size));
+    return feature->name_size == name_size && feature->is_list == is_list &&
+           bytes_equal(feature->name, name, name_size);
 }
 
 void feature_table_begin(struct feature_table *table, uint64_t item) {
+    struct seen_features before = table->seen;
     if (!table->record_count++) table->first_item = item;
+    table->seen = table->before;
+    table->before = before;
+    table->seen.count = 0;
     table->cursor = 0;
-    table->seen_count = 0;
+    table->has_repeats = false;
 }
 
-/* Records mostly have the same features in the same order. */
+/* Names of one hash replace each other, so a bad choice of names only makes the tree be used. */
+static struct feature_exam **recent_place(struct feature_table *table, const uint8_t *name,
+                                          size_t name_size, bool is_list) {
+    return &table->recent[(XXH3_64bits(name, name_size) + is_list) % RECENT_SIZE];
+}
+
 struct feature_exam *feature_table_look_up(struct feature_table *table, const uint8_t *name,
                                            size_t name_size, bool is_list) {
-    if (table->cursor < table->count &&
-        is_named(table->features[table->cursor], name, name_size, is_list))
-        return table->features[table->cursor++];
-    struct feature_stats key = {
+    struct feature_exam **recent = recent_place(table, name, name_size, is_list);
+    if (*recent && is_named(*recent, name, name_size, is_list)) return *recent;
+    struct feature_exam wanted = {
         .name = (const char *)name, .name_size = name_size, .is_list = is_list};
-    struct feature_exam wanted = {.stats = &key};
     struct feature_exam *const *node = tfind(&wanted, &table->tree, compare_features);
-    return node ? *node : NULL;
+    if (!node) return NULL;
+    *recent = *node;
+    return *node;
 }
 
-static struct feature_exam *create(const uint8_t *name, size_t name_size, bool is_list) {
-    struct feature_exam *feature = calloc(1, sizeof *feature);
-    if (!feature) return NULL;
-    feature->stats = feature_stats_create(name, name_size, is_list);
-    if (feature->stats) return feature;
-    free(feature);
-    return NULL;
-}
-
-static void destroy(struct feature_exam *feature) {
-    free(feature->stats);
-    free(feature);
+/* Records mostly have the same features in the same order. If the previous record has the feature
+ * elsewhere, those that follow it there are expected next. */
+static struct feature_exam *find_expected(struct feature_table *table, const uint8_t *name,
+                                          size_t name_size, bool is_list) {
+    const struct seen_features *before = &table->before;
+    if (table->cursor < before->count &&
+        is_named(before->features[table->cursor], name, name_size, is_list))
+        return before->features[table->cursor++];
+    struct feature_exam *feature = feature_table_look_up(table, name, name_size, is_list);
+    if (feature && feature->seen + 1 == table->record_count) table->cursor = feature->place + 1;
+    return feature;
 }
 
 static void link_newest(struct feature_table *table, struct feature_exam *feature) {
@@ -77,16 +84,15 @@ static recmap_status add(struct feature_exam **out, struct feature_table *table,
     if (!array_reserve(&table->features, &table->capacity, table->count + 1,
                        sizeof *table->features))
         return fail_memory(error);
-    struct feature_exam *feature = create(name, name_size, is_list);
+    struct feature_exam *feature = feature_exam_create(name, name_size, is_list);
     if (!feature) return fail_memory(error);
     if (!tsearch(feature, &table->tree, compare_features)) {
-        destroy(feature);
+        free(feature);
         return fail_memory(error);
     }
     if (table->record_count > 1) feature->lacking = (struct occurrence){1, table->first_item};
     link_newest(table, feature);
     table->features[table->count++] = feature;
-    table->cursor = table->count;
     *out = feature;
     return RECMAP_OK;
 }
@@ -94,17 +100,23 @@ static recmap_status add(struct feature_exam **out, struct feature_table *table,
 recmap_status feature_table_find(struct feature_exam **feature, struct feature_table *table,
                                  const uint8_t *name, size_t name_size, bool is_list,
                                  recmap_error *error) {
-    *feature = feature_table_look_up(table, name, name_size, is_list);
+    struct seen_features *seen = &table->seen;
+    *feature = find_expected(table, name, name_size, is_list);
     if (!*feature && table->count == FEATURES_MAX) {
         table->is_full = true;
         return RECMAP_OK;
     }
     if (!*feature) RETURN_IF_FAILED(add(feature, table, name, name_size, is_list, error));
-    if (!array_reserve(&table->seen, &table->seen_capacity, table->seen_count + 1,
-                       sizeof *table->seen))
+    if ((*feature)->seen == table->record_count) {
+        table->has_repeats = true;
+        return RECMAP_OK;
+    }
+    if (seen->count == seen->capacity &&
+        !array_reserve(&seen->features, &seen->capacity, seen->count + 1, sizeof *seen->features))
         return fail_memory(error);
     (*feature)->seen = table->record_count;
-    table->seen[table->seen_count++] = *feature;
+    (*feature)->place = seen->count;
+    seen->features[seen->count++] = *feature;
     return RECMAP_OK;
 }
 
@@ -112,10 +124,10 @@ recmap_status feature_table_find(struct feature_exam **feature, struct feature_t
  * record come those that the previous record had and this one lacks, and looking no further costs
  * no more than the features of the two records. If all were seen, their order does not matter. */
 void feature_table_end(struct feature_table *table, uint64_t item) {
-    if (table->seen_count == table->count) return;
-    for (size_t i = 0; i < table->seen_count; i++) {
-        unlink_feature(table, table->seen[i]);
-        link_newest(table, table->seen[i]);
+    if (table->seen.count == table->count) return;
+    for (size_t i = 0; i < table->seen.count; i++) {
+        unlink_feature(table, table->seen.features[i]);
+        link_newest(table, table->seen.features[i]);
     }
     struct feature_exam *feature = table->newest;
     while (feature && feature->seen == table->record_count) feature = feature->older;
@@ -134,9 +146,10 @@ void feature_table_finish(struct feature_table *table) {
 void feature_table_deinit(struct feature_table *table) {
     for (size_t i = 0; i < table->count; i++) {
         tdelete(table->features[i], &table->tree, compare_features);
-        destroy(table->features[i]);
+        free(table->features[i]);
     }
     free(table->features);
-    free(table->seen);
+    free(table->seen.features);
+    free(table->before.features);
     *table = (struct feature_table){0};
 }

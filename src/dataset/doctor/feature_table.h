@@ -4,20 +4,28 @@
 
 #include "dataset/doctor/feature_exam.h"
 
-enum { FEATURES_MAX = 1 << 16 };
+enum { FEATURES_MAX = 1 << 16, RECENT_SIZE = 256 };
+
+/* The features of one record, each once, in its order. */
+struct seen_features {
+    struct feature_exam **features;
+    size_t count;
+    size_t capacity;
+};
 
 /* Zero-initialized, it is empty. */
 struct feature_table {
     struct feature_exam **features; /* in the order in which they were first seen */
     size_t count;
     size_t capacity;
-    bool is_full;  /* a feature was left out */
-    void *tree;    /* of tsearch: balanced, so that no choice of names makes it slow */
-    size_t cursor; /* the place of the feature that is expected next */
-    struct feature_exam *newest; /* the list of all, by when they were last seen */
-    struct feature_exam **seen;  /* those of the current record */
-    size_t seen_count;
-    size_t seen_capacity;
+    bool is_full; /* a feature was left out */
+    void *tree;   /* of tsearch: balanced, so that no choice of names makes it slow */
+    struct feature_exam *recent[RECENT_SIZE]; /* found lately, by the hashes of their names */
+    struct feature_exam *newest;              /* the list of all, by when they were last seen */
+    struct seen_features seen;                /* in the current record */
+    struct seen_features before;              /* in the previous one */
+    size_t cursor;    /* the place of the feature of `before` that is expected next */
+    bool has_repeats; /* a name was found twice in the current record */
     uint64_t record_count;
     uint64_t first_item; /* of the first record */
 };
@@ -25,14 +33,14 @@ struct feature_table {
 /* Starts a record: the features found until the next call of feature_table_end are its. */
 void feature_table_begin(struct feature_table *table, uint64_t item);
 
-/* Finds or adds a feature of the current record. Sets `feature` to NULL if there are too many.
+/* Finds or adds a feature of the current record, which is fast if the previous record has its
+ * features in the same order. Sets `feature` to NULL if there are too many.
  * Errors: NO_MEMORY. */
 recmap_status feature_table_find(struct feature_exam **feature, struct feature_table *table,
                                  const uint8_t *name, size_t name_size, bool is_list,
                                  recmap_error *error);
 
-/* Returns a feature by its name, or NULL. The search begins after the feature that was found last.
- */
+/* Returns a feature by its name, or NULL. */
 struct feature_exam *feature_table_look_up(struct feature_table *table, const uint8_t *name,
                                            size_t name_size, bool is_list);
 

@@ -28,10 +28,9 @@ static bool ends_in(const char *text, size_t size, const char *end) {
 
 /* Returns true if the feature's values are words such as "jpeg". */
 static bool names_formats(const struct feature_exam *feature) {
-    const struct feature_stats *stats = feature->stats;
-    return ends_in(stats->name, stats->name_size, "format") ||
-           ends_in(stats->name, stats->name_size, "encoding") ||
-           ends_in(stats->name, stats->name_size, "extension");
+    return ends_in(feature->name, feature->name_size, "format") ||
+           ends_in(feature->name, feature->name_size, "encoding") ||
+           ends_in(feature->name, feature->name_size, "extension");
 }
 
 /* Returns the format that the text is the name of a file in, or that it names itself; else -1. */

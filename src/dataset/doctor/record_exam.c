@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <recmap/example.h>
+
 #include "base/core/array.h"
 #include "base/core/error.h"
 #include "dataset/doctor/picture_names.h"
@@ -32,6 +34,7 @@ struct current {
     struct feature_table *table;
     uint64_t item;
     struct picture_names names;
+    bool may_be_episode; /* it has lists, or flags of steps */
     bool is_bad;
 };
 
@@ -56,13 +59,9 @@ static recmap_status add_bytes(struct current *current, struct feature_exam *fea
     return RECMAP_OK;
 }
 
-static recmap_status add_feature(struct current *current, size_t index,
+/* `feature` may be NULL. */
+static recmap_status add_feature(struct current *current, struct feature_exam *feature,
                                  const struct example_entry *entry, recmap_error *error) {
-    struct record_exam *exam = current->exam;
-    struct feature_exam *feature;
-    RETURN_IF_FAILED(
-        feature_table_find(&feature, current->table, entry->name, entry->name_size, false, error));
-    exam->entries[index] = feature;
     if (!feature) return RECMAP_OK;
     if (feature_exam_add(feature, &entry->feature, current->item) & BAD_TRAITS)
         current->is_bad = true;
@@ -103,6 +102,29 @@ static void count_kind(struct record_exam *exam, const recmap_record *record, ui
     snprintf(exam->other_name, sizeof exam->other_name, "%.*s", OTHER_NAME_SIZE - 1, name);
 }
 
+/* Finds the features of the record. Only those of episodes have to be sorted, for the names in
+ * findings, and names that repeat: of these, only the last feature counts. */
+static recmap_status find_features(struct current *current, recmap_error *error) {
+    struct record_exam *exam = current->exam;
+    const struct example_features *features = record_parts_features(&exam->parts);
+    struct feature_table *table = current->table;
+    bool must_settle = false;
+    for (size_t i = 0; i < features->count; i++) {
+        const struct example_entry *entry = &features->entries[i];
+        RETURN_IF_FAILED(feature_table_find(&exam->entries[i], table, entry->name, entry->name_size,
+                                            false, error));
+        must_settle |= !exam->entries[i] || exam->entries[i]->is_flag;
+    }
+    current->may_be_episode = must_settle || exam->parts.is_sequence;
+    if (!must_settle && !table->has_repeats) return RECMAP_OK;
+    record_parts_settle(&exam->parts);
+    for (size_t i = 0; i < features->count; i++) {
+        const struct example_entry *entry = &features->entries[i];
+        exam->entries[i] = feature_table_look_up(table, entry->name, entry->name_size, false);
+    }
+    return RECMAP_OK;
+}
+
 static recmap_status add_parts(struct current *current, recmap_error *error) {
     struct record_exam *exam = current->exam;
     const struct record_parts *parts = &exam->parts;
@@ -112,13 +134,15 @@ static recmap_status add_parts(struct current *current, recmap_error *error) {
         return fail_memory(error);
     current->table = &exam->tables[record_exam_kind(exam)];
     feature_table_begin(current->table, current->item);
+    RETURN_IF_FAILED(find_features(current, error));
     for (size_t i = 0; i < features->count; i++)
-        RETURN_IF_FAILED(add_feature(current, i, &features->entries[i], error));
+        RETURN_IF_FAILED(add_feature(current, exam->entries[i], &features->entries[i], error));
     for (size_t i = 0; i < record_parts_list_count(parts); i++)
         RETURN_IF_FAILED(add_list(current, &parts->sequence.lists[i], error));
     feature_table_end(current->table, current->item);
     current->is_bad |= picture_names_check(&current->names, current->item);
-    current->is_bad |= episode_checks_add(&exam->episodes, parts, exam->entries, current->item);
+    if (current->may_be_episode)
+        current->is_bad |= episode_checks_add(&exam->episodes, parts, exam->entries, current->item);
     return RECMAP_OK;
 }
 
@@ -126,7 +150,7 @@ recmap_status record_exam_add(struct record_exam *exam, uint64_t item, const rec
                               recmap_error *error) {
     struct current current = {.exam = exam, .item = item};
     RETURN_IF_FAILED(equal_records_add(&exam->equal, item, record->data, record->size, error));
-    RETURN_IF_FAILED(record_parts_read(&exam->parts, record->data, record->size, error));
+    RETURN_IF_FAILED(record_parts_read_stored(&exam->parts, record->data, record->size, error));
     count_kind(exam, record, item);
     if (!exam->parts.is_other) RETURN_IF_FAILED(add_parts(&current, error));
     if (!current.is_bad) return RECMAP_OK;

@@ -171,7 +171,6 @@ static bool is_odd(const struct record_exam *exam, const struct feature_table *t
 static bool has_odd_features(const struct record_exam *exam, struct feature_table *table) {
     const struct example_features *features = record_parts_features(&exam->parts);
     size_t required = 0;
-    table->cursor = 0;
     for (size_t i = 0; i < features->count; i++) {
         const struct example_entry *entry = &features->entries[i];
         const struct feature_exam *feature =

@@ -71,8 +71,8 @@ void example_features_settle(struct example_features *features) {
     keep_last(features);
 }
 
-recmap_status example_features_read(struct example_features *features, const uint8_t *data,
-                                    size_t size, struct example_fault *fault) {
+recmap_status example_features_read_stored(struct example_features *features, const uint8_t *data,
+                                           size_t size, struct example_fault *fault) {
     struct example_reader reader = example_reader_begin(data, size);
     features->count = 0;
     bool has_memory = example_features_take(features, &reader);
@@ -80,10 +80,16 @@ recmap_status example_features_read(struct example_features *features, const uin
         features->count = 0;
         return has_memory ? RECMAP_CORRUPT : RECMAP_NO_MEMORY;
     }
-    example_features_settle(features);
     features->has_features = reader.has_features;
     features->saw_unknown = reader.trace.saw_unknown;
     return RECMAP_OK;
+}
+
+recmap_status example_features_read(struct example_features *features, const uint8_t *data,
+                                    size_t size, struct example_fault *fault) {
+    recmap_status status = example_features_read_stored(features, data, size, fault);
+    if (status == RECMAP_OK) example_features_settle(features);
+    return status;
 }
 
 void example_features_deinit(struct example_features *features) {

@@ -33,6 +33,11 @@ struct example_features {
  * sets `fault` unless it is NULL, or RECMAP_NO_MEMORY; `features` is then empty. */
 recmap_status example_features_read(struct example_features *features, const uint8_t *data,
                                     size_t size, struct example_fault *fault);
+/* The same, but as in the record: in any order, and maybe with names that repeat. Takes less time;
+ * example_features_settle can follow. */
+recmap_status example_features_read_stored(struct example_features *features, const uint8_t *data,
+                                           size_t size, struct example_fault *fault);
+
 void example_features_deinit(struct example_features *features);
 
 /* The two halves of example_features_read: add the entries left in a reader up to its end or to a

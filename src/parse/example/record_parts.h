@@ -17,6 +17,12 @@ struct record_parts {
 /* Replaces the contents of `parts`. A record of another kind is not an error. Errors: NO_MEMORY. */
 recmap_status record_parts_read(struct record_parts *parts, const void *data, size_t size,
                                 recmap_error *error);
+
+/* The same, but the features of an Example are as in the record: in any order, and maybe with names
+ * that repeat. Takes less time; record_parts_settle sorts them and removes duplicates. */
+recmap_status record_parts_read_stored(struct record_parts *parts, const void *data, size_t size,
+                                       recmap_error *error);
+void record_parts_settle(struct record_parts *parts);
 void record_parts_deinit(struct record_parts *parts);
 
 /* The features: of the Example, or of the context. */
