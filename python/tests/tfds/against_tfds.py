@@ -5,14 +5,17 @@
 A program of its own, because TFDS imports TensorFlow. It prints how many values it compared.
 """
 
+import io
 import os
 import sys
 import warnings
+from pathlib import Path
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
 
 import numpy as np
+import PIL.Image
 import recmap
 import tensorflow_datasets as tfds
 
@@ -175,6 +178,27 @@ def known_features(values):
     }
 
 
+def pictures_with_boxes(values, shape):
+    """A picture and boxes in it, which become `recmap.Boxes`."""
+    v = values
+
+    def box():
+        low = v.random.random(2) / 2
+        return F.BBox(*map(float, low), *map(float, low + 0.5))
+
+    def pixels():
+        return v.pixels(*(side or 1 + v.count() for side in shape[:2]), 3)
+
+    members = {"bbox": F.BBoxFeature(), "label": F.ClassLabel(num_classes=5)}
+    return {
+        "image": (F.Image(shape=shape, encoding_format="png"), pixels),
+        "objects": (
+            F.Sequence(members),
+            lambda: [{"bbox": box(), "label": v.count(5)} for _ in range(v.count())],
+        ),
+    }
+
+
 def random_feature(values, depth=0):
     """A random connector, made of others, and a function that makes a value."""
     v, kind = values, values.count(6 if depth < 3 else 3)
@@ -280,13 +304,92 @@ def row_of(columns, i):
 
 
 def check(builder, split):
-    config = tfds.ReadConfig(interleave_cycle_length=1)
-    theirs = builder.as_dataset(split=split, shuffle_files=False, read_config=config)
-    rows = [listed(row) for row in tfds.as_numpy(theirs)]
+    rows = [listed(row) for row in rows_of(builder, split)]
     ds = recmap.tfds.open(builder.data_dir, split)
     assert len(ds) == len(rows), f"{split}: {len(ds)} records, but TFDS has {len(rows)}"
     columns = recmap.tfds.nest(ds.parse(range(len(ds)), ds.features()))
     return sum(compare(f"{split}[{i}]", row_of(columns, i), row) for i, row in enumerate(rows))
+
+
+def written(folder, features, count=23):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return write(folder, features, count)
+
+
+def rows_of(builder, split="train"):
+    config = tfds.ReadConfig(interleave_cycle_length=1)
+    return tfds.as_numpy(builder.as_dataset(split=split, shuffle_files=False, read_config=config))
+
+
+def check_another_size(folder):
+    """A picture of another size than the connector's: an error here and there."""
+    file = io.BytesIO()
+    PIL.Image.new("RGB", (6, 5)).save(file, "PNG")
+    features = {"a": (F.Image(shape=(8, 9, 3)), lambda: io.BytesIO(file.getvalue()))}
+    builder = written(folder, features, 3)
+    ds = recmap.tfds.open(builder.data_dir, "train")
+    for read, error in (
+        (lambda: list(rows_of(builder)), tf.errors.InvalidArgumentError),
+        (lambda: ds.parse([0], ds.features()), recmap.FeatureError),
+    ):
+        try:
+            read()
+        except error:
+            continue
+        raise AssertionError("a picture of another size was read")
+
+
+def smooth_picture(values):
+    """One that JPEG changes little."""
+    y, x = np.mgrid[0:40, 0:56]
+    slopes = values.random.random((3, 2))
+    return np.stack([(y * a + x * b) * 2.5 for a, b in slopes], -1).astype(np.uint8)
+
+
+def check_jpeg(folder, values):
+    """Within one level of Pillow, and a few of TFDS."""
+    image = F.Image(shape=(40, 56, 3), encoding_format="jpeg")
+    builder = written(folder, {"a": (image, lambda: smooth_picture(values))})
+    ds = recmap.tfds.open(builder.data_dir, "train")
+    numbers = range(len(ds))
+    ours = ds.parse(numbers, ds.features())["a"].astype(int)
+    files = ds.parse(numbers, {"a": recmap.FixedLen((), bytes)})["a"].tolist()
+    pillows = np.stack([np.asarray(PIL.Image.open(io.BytesIO(file))) for file in files])
+    theirs = np.stack([row["a"] for row in rows_of(builder)])
+    assert abs(ours - pillows).max() <= 1, f"Pillow: {abs(ours - pillows).max()} levels"
+    assert abs(ours - theirs).max() <= 5, f"TFDS: {abs(ours - theirs).max()} levels"
+
+
+def check_two_datasets(folder, values):
+    """Windows of each of two nested data sets."""
+
+    def make():
+        return [{"x": values.tensor("float32", 2)} for _ in range(2 + values.count())]
+
+    connector = F.Dataset({"x": F.Tensor(shape=(2,), dtype=np.float32)})
+    builder = written(folder, dict.fromkeys(("other", "steps"), (connector, make)))
+    ds = recmap.tfds.open(builder.data_dir, "train")
+    rows = [listed(row) for row in rows_of(builder)]
+    for name, steps in (("other", "other"), ("steps", None)):
+        order, features = recmap.tfds.windows(ds, 2, steps=steps)
+        loader = recmap.Loader(ds, 64, order=order, features=features)
+        ours = [row for batch in loader for row in batch[f"{name}/x"].tolist()]
+        episodes = [row[name]["x"] for row in rows]
+        windows = [e[i : i + 2] for e in episodes for i in range(len(e) - 1)]
+        assert sorted(ours) == sorted(windows), name
+
+
+def check_split_objects(builder):
+    """Of one split of which all shards are there, without those of the other."""
+    instruction = tfds.core.ReadInstruction("train", from_=3, to=80, unit="%")
+    splits = [*tfds.even_splits("train", 3), instruction]
+    lengths = [len(list(rows_of(builder, split))) for split in splits]
+    for path in Path(builder.data_dir).glob("*-test*"):
+        path.unlink()
+    for split, length in zip(splits, lengths, strict=True):
+        ds = recmap.tfds.open(builder.data_dir, split, metadata="warn")
+        assert len(ds) == length, split
 
 
 def main(folder, seed):
@@ -294,12 +397,20 @@ def main(folder, seed):
     values = Values(seed)
     made = {f"random{i}": random_feature(values) for i in range(8)}
     count = 0
-    for name, features in (("known", known_features(values)), ("random", made)):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            builder = write(os.path.join(folder, name), features, 23)
+    sets = {
+        "known": known_features(values),
+        "random": made,
+        "boxes": pictures_with_boxes(values, (8, 9, 3)),
+        "boxes_any": pictures_with_boxes(values, (None, None, 3)),
+    }
+    for name, features in sets.items():
+        builder = written(os.path.join(folder, name), features)
         for split in [*SPLITS, *tfds.even_splits("train", 4)]:
             count += check(builder, split)
+    check_split_objects(builder)
+    check_another_size(os.path.join(folder, "size"))
+    check_jpeg(os.path.join(folder, "jpeg"), values)
+    check_two_datasets(os.path.join(folder, "two"), values)
     print(count, "values are equal")
 
 
