@@ -97,7 +97,7 @@ def fields_of(text: bytes, path: str) -> list[Field]:
         if len(fields) > _FIELDS_MAX:
             raise InvalidError(f"there are more than {_FIELDS_MAX} features", path)
     names = [field.path for field in fields]
-    if "" in names:
+    if not names or "" in names:
         raise InvalidError("this metadata of TFDS names no features", path)
     if any("\0" in name for name in names):
         raise InvalidError("the name of a feature of this metadata of TFDS has a zero byte", path)
@@ -185,9 +185,9 @@ def _dtype_of(content: Content, default: str) -> str:
 
 
 def _dict(content: Content, place: _Place) -> Iterator[Field]:
-    members = content.get("features")
+    members = content.get("features", {})  # which messages without features leave out
     if not isinstance(members, dict):
-        raise place.wrong("it has no features")
+        raise place.wrong(f"its features are {str(members)[:60]!r}")
     for name, member in members.items():
         yield from _fields(member, place.child(name))
 

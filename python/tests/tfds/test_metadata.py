@@ -75,6 +75,7 @@ def test_other_files_than_tfrecord():
         group(x=7),
         group(x=[]),
         {"pythonClassName": f"{CORE}.features_dict.FeaturesDict"},
+        {"pythonClassName": "x.FeaturesDict", "featuresDict": {"features": [1]}},
         group(x={"pythonClassName": f"{CORE}.tensor_feature.Tensor", "tensor": [1]}),
         group(x=tensor("int64", ("two",))),
         group(x=tensor("int64", (-5,))),
@@ -162,6 +163,13 @@ def test_a_feature_of_an_older_file_may_be_called_features():
     for names in (["features"], ["features", "label"], ["type", "features"]):
         old = {"type": "tfds.FeaturesDict", "content": dict.fromkeys(names, scalar)}
         assert list(specs_of(fields(old)).features) == names
+
+
+def test_groups_without_features():
+    empty = {"pythonClassName": f"{CORE}.features_dict.FeaturesDict", "featuresDict": {}}
+    assert list(specs_of(fields(group(none=empty, x=tensor("int64")))).features) == ["x"]
+    with pytest.raises(recmap.InvalidError, match="names no features"):
+        fields(group(none=empty))
 
 
 def test_names_of_label_files():
