@@ -17,7 +17,7 @@ NUMBERS = {
     "int32": [2**31 - 1, -(2**31)],
     "int16": [-5, 32767],
     "int8": [-128, 127],
-    "uint64": [0, 2**63 - 1],
+    "uint64": [0, 2**63 - 1, 2**63, 2**64 - 1],
     "uint32": [2**32 - 1],
     "uint16": [65535],
     "uint8": [255],
@@ -80,8 +80,11 @@ def test_integers(tmp_path, dtype):
     values = NUMBERS[dtype]
     text = "x\n" + "".join(f" {v}\t\n" for v in values)
     assert parsed(tmp_path, text, {"x": FixedLen((), dtype)})["x"].tolist() == values
-    wrong = [max(values) + 1] if dtype != "uint64" else []
-    for bad in [*wrong, "1.0", "1e3", "", "x", "--1", "0x1"]:
+    below = 0 if dtype.startswith("u") else -(2 ** (int(dtype[3:]) - 1))
+    for bad in [max(values) + 1, below - 1]:
+        with pytest.raises(recmap.FeatureError, match=f"{dtype} cannot hold `{bad}`"):
+            parsed(tmp_path, f"x\n{bad}\n", {"x": FixedLen((), dtype)})
+    for bad in ["1.0", "1e3", "", "x", "--1", "0x1"]:
         with pytest.raises(recmap.FeatureError, match="feature 'x'"):
             parsed(tmp_path, f'x\n"{bad}"\n', {"x": FixedLen((), dtype)})
 

@@ -114,6 +114,19 @@ def test_what_is_no_integer(tmp_path, text):
     assert caught.value.record == 0 and caught.value.offset == 6
 
 
+def test_unsigned_integers(tmp_path):
+    texts = ["18446744073709551615", "9223372036854775808", "1.8446744073709551615e19", "0", "-0.0"]
+    features = {"a": FixedLen((), "uint64"), "b": VarLen("uint64")}
+    lines = [f'{{"a": {text}, "b": [{text}, 7]}}' for text in texts]
+    batch = parsed(tmp_path, lines, features)
+    expected = [2**64 - 1, 2**63, 2**64 - 1, 0, 0]
+    assert batch["a"].tolist() == expected
+    assert [list(row) for row in batch["b"]] == [[value, 7] for value in expected]
+    for text in ["18446744073709551616", "-1", "1.5"]:
+        with pytest.raises(recmap.FeatureError, match="uint64"):
+            parsed(tmp_path, [f'{{"a": {text}}}'], {"a": FixedLen((), "uint64")})
+
+
 def test_types(tmp_path):
     lines = ['{"a": 2.0}', '{"a": 1e3}', '{"a": -0}']
     assert parsed(tmp_path, lines, {"a": FixedLen((), "int64")})["a"].tolist() == [2, 1000, 0]

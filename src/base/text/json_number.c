@@ -91,9 +91,8 @@ static struct decimal decimal_of(const struct json_number *number) {
     return decimal;
 }
 
-/* Computes sum * 10 + digit up to 2^63. */
 static bool add_digit(uint64_t *sum, uint64_t digit) {
-    if (*sum > ((UINT64_C(1) << 63) - digit) / 10) return false;
+    if (*sum > (UINT64_MAX - digit) / 10) return false;
     *sum = *sum * 10 + digit;
     return true;
 }
@@ -120,16 +119,22 @@ static bool add_any(uint64_t *sum, const struct json_number *number) {
     return true;
 }
 
+/* The integer without its sign. */
+static bool read_size(uint64_t *sum, const struct json_number *number) {
+    *sum = 0;
+    return add_plain(sum, number) || add_any(sum, number);
+}
+
 bool json_number_to_int64(int64_t *value, const struct json_number *number) {
-    uint64_t sum = 0;
-    if (!add_plain(&sum, number) && !add_any(&sum, number)) return false;
-    if (*number->data == '-') {
-        *value = sum ? -(int64_t)(sum - 1) - 1 : 0;
-        return true;
-    }
-    if (sum > INT64_MAX) return false;
-    *value = (int64_t)sum;
+    uint64_t sum;
+    bool is_negative = *number->data == '-';
+    if (!read_size(&sum, number) || sum > (uint64_t)INT64_MAX + is_negative) return false;
+    *value = is_negative ? (int64_t)(0 - sum) : (int64_t)sum;
     return true;
+}
+
+bool json_number_to_uint64(uint64_t *value, const struct json_number *number) {
+    return read_size(value, number) && (*number->data != '-' || !*value);
 }
 
 /* strtod follows the locale only for the decimal point, so the text contains none. */

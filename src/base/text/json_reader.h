@@ -57,9 +57,10 @@ struct json_number {
 
 bool json_read_number(struct json_number *number, struct json_reader *reader);
 
-/* Converts a number exactly. Returns false if it is not a 64-bit integer. 1e3 and 2.0 are integers.
- */
+/* Convert a number exactly. Return false if it is not an integer of that type. 1e3 and 2.0 are
+ * integers. */
 bool json_number_to_int64(int64_t *value, const struct json_number *number);
+bool json_number_to_uint64(uint64_t *value, const struct json_number *number);
 
 /* Returns the nearest double or an infinity, whatever the locale is. */
 double json_number_to_double(const struct json_number *number);

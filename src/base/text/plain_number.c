@@ -24,24 +24,37 @@ static bool read_short(uint64_t *sum, const char *at, const char *end) {
 static bool read_long(uint64_t *sum, const char *at, const char *end, uint64_t limit) {
     for (*sum = 0; at < end; at++) {
         unsigned digit = (unsigned char)*at - (unsigned)'0';
-        if (digit > 9 || *sum > (limit - digit) / 10) return false;
+        if (digit > 9 || digit > limit || *sum > (limit - digit) / 10) return false;
         *sum = *sum * 10 + digit;
     }
     return true;
 }
 
-bool plain_int64(int64_t *value, const char *text, size_t size) {
+/* Reads the digits after the sign, up to the limit, or up to that of negative numbers. */
+static bool read_integer(uint64_t *sum, bool *is_negative, const char *text, size_t size,
+                         uint64_t limit, uint64_t negative_limit) {
     enum { SHORT_MAX = 18 };
     const char *at = text, *end = text + size;
-    bool is_negative = at < end && *at == '-';
+    *is_negative = at < end && *at == '-';
     if (at < end && (*at == '-' || *at == '+')) at++;
     if (at == end) return false;
+    if (*is_negative) limit = negative_limit;
+    if (end - at > SHORT_MAX) return read_long(sum, at, end, limit);
+    return read_short(sum, at, end) && *sum <= limit;
+}
+
+bool plain_int64(int64_t *value, const char *text, size_t size) {
+    const uint64_t limit = INT64_MAX;
     uint64_t sum;
-    if (end - at <= SHORT_MAX ? !read_short(&sum, at, end)
-                              : !read_long(&sum, at, end, (uint64_t)INT64_MAX + is_negative))
-        return false;
+    bool is_negative;
+    if (!read_integer(&sum, &is_negative, text, size, limit, limit + 1)) return false;
     *value = is_negative ? (int64_t)(0 - sum) : (int64_t)sum;
     return true;
+}
+
+bool plain_uint64(uint64_t *value, const char *text, size_t size) {
+    bool is_negative;
+    return read_integer(value, &is_negative, text, size, UINT64_MAX, 0);
 }
 
 /* A number as an integer times a power of ten. */

@@ -7,8 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads [+-]digits. Returns false for any other text, and beyond int64. */
+/* Read [+-]digits. Return false for any other text, and beyond the type. */
 bool plain_int64(int64_t *value, const char *text, size_t size);
+bool plain_uint64(uint64_t *value, const char *text, size_t size);
 
 /* Reads [+-]digits[.digits][e[+-]digits], where one side of the point may be empty, and nan, inf
  * and infinity in any case. The result is the nearest double or float; a number beyond them is an

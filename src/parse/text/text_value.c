@@ -65,6 +65,10 @@ static bool is_integer_text(const struct text_piece *piece) {
     return true;
 }
 
+static enum text_verdict fail_integer(const struct text_piece *piece) {
+    return is_integer_text(piece) && piece->size > 1 ? TEXT_OUT_OF_RANGE : TEXT_OTHER_TYPE;
+}
+
 static enum text_verdict read_int64(int64_t *value, const struct text_piece *piece, bool is_json) {
     if (!piece->size) return TEXT_OTHER_TYPE;
     if (plain_int64(value, piece->data, piece->size)) return TEXT_OK;
@@ -72,7 +76,20 @@ static enum text_verdict read_int64(int64_t *value, const struct text_piece *pie
         struct json_number number = {piece->data, piece->size};
         if (json_number_to_int64(value, &number)) return TEXT_OK;
     }
-    return is_integer_text(piece) && piece->size > 1 ? TEXT_OUT_OF_RANGE : TEXT_OTHER_TYPE;
+    return fail_integer(piece);
+}
+
+static enum text_verdict put_uint64(void *element, const struct text_piece *piece, bool is_json) {
+    uint64_t value;
+    if (!piece->size) return TEXT_OTHER_TYPE;
+    bool is_read = plain_uint64(&value, piece->data, piece->size);
+    if (!is_read && is_json && is_json_number(piece)) {
+        struct json_number number = {piece->data, piece->size};
+        is_read = json_number_to_uint64(&value, &number);
+    }
+    if (!is_read) return fail_integer(piece);
+    memcpy(element, &value, sizeof value);
+    return TEXT_OK;
 }
 
 /* Of JSON, strings, true and false are not numbers, although their text may read like one. */
@@ -85,6 +102,7 @@ static enum text_verdict put_int64(void *element, recmap_element kind,
                                    const struct text_piece *piece, bool is_json) {
     int64_t value = 0;
     enum text_verdict verdict = TEXT_OK;
+    if (kind == RECMAP_ELEMENT_UINT64) return put_uint64(element, piece, is_json);
     if (kind != RECMAP_ELEMENT_BOOL || !read_bool(&value, piece))
         verdict = read_int64(&value, piece, is_json);
     if (verdict != TEXT_OK) return verdict;

@@ -42,6 +42,33 @@ static void test_integers(void **state) {
         assert_false(int64_of(&value, others[i]));
 }
 
+static void test_unsigned_integers(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t value;
+    } cases[] = {{"18446744073709551615", UINT64_MAX},
+                 {"+009223372036854775808", UINT64_C(1) << 63},
+                 {"7", 7},
+                 {"-0", 0},
+                 {"-00000000000000000000", 0}};
+    static const char *const others[] = {"",
+                                         "-",
+                                         "18446744073709551616",
+                                         "-1",
+                                         "-9",
+                                         "-00000000000000000001",
+                                         "1.0",
+                                         "99999999999999999999"};
+    uint64_t value;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_true(plain_uint64(&value, cases[i].text, strlen(cases[i].text)));
+        assert_true(value == cases[i].value);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(plain_uint64(&value, others[i], strlen(others[i])));
+}
+
 static void expect_double(const char *text) {
     double value, due = strtod(text, NULL);
     float narrow, narrow_due = strtof(text, NULL);
@@ -125,6 +152,7 @@ static void test_the_locale_does_not_matter(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_unsigned_integers),
         cmocka_unit_test(test_known_numbers),
         cmocka_unit_test(test_random_numbers_round_as_strtod_does),
         cmocka_unit_test(test_the_locale_does_not_matter),
