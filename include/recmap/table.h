@@ -40,9 +40,10 @@ recmap_parser_create_csv(recmap_parser **parser, const recmap_feature *features,
 
 /* Creates a parser of JSON objects. The key of a feature is the name of a member, or of a member of
  * members ("a.b"). With a shape, or VAR_LEN, the value is an array; the arrays of a shape are
- * nested. Numbers, strings and, for BOOL, true and false have the type that the element needs:
- * "1" and 1.5 are not integers. null is a missing feature. Of members with the same name, the last
- * one counts. Errors: as recmap_parser_create. */
+ * nested. If a key leads through an array of objects, its value is the array of the values of these
+ * objects; an object without one is the error FEATURE. Numbers, strings and, for BOOL, true and
+ * false have the type that the element needs: "1" and 1.5 are not integers. null is a missing
+ * feature. Of members with the same name, the last one counts. Errors: as recmap_parser_create. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_parser_create_json(recmap_parser **parser,
                                                                     const recmap_feature *features,
                                                                     size_t count,

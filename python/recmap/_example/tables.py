@@ -144,7 +144,9 @@ class JsonLines(TextFeatures):
     the member a. Numbers, strings (as bytes) and, for "bool", true and false are read as they are
     written: "1" and 1.5 are not integers. null counts as absent: it takes the feature's default,
     and is an error without one. A `FixedLen` with a shape is an array, nested if it has several
-    dimensions; a `VarLen` is an array of any length. Of equal names, the last one counts.
+    dimensions; a `VarLen` is an array of any length. If a in "a.b" is an array of objects, the
+    feature is the array of their members b, which all must have. Of equal names, the last one
+    counts.
 
     >>> points = recmap.JsonLines({"at": recmap.FixedLen((2,), "float32", key="place.at")})
     >>> (folder / "points.jsonl").write_text('{"place": {"at": [0.5, 2]}}\\n')

@@ -74,7 +74,9 @@ def test_last_of_equal_names_counts(tmp_path):
         '{"a": 1, "a": null}',
         '{"b": {"c": 5}, "b": {"c": 6}, "a": 7}',
         '{"b": {"c": 5}, "b": {}}',
-        '{"b": {"c": 5}, "b": 3}',
+        '{"b": {"c": 5}, "b": null}',
+        '{"b": 3, "b": {"c": 5}}',
+        '{"b": [{"c": 3}], "b": {"c": 5}}',
         '{"b": {"c": 1, "c": 2}, "\\u0061": 8}',
     ]
     features = {
@@ -97,6 +99,77 @@ def test_last_of_equal_names_counts(tmp_path):
 def test_name_with_a_dot(tmp_path):
     batch = parsed(tmp_path, ['{"a.b": 1}', '{"a": {"b": 2}}'], {"a.b": FixedLen((), "int64")})
     assert batch["a.b"].tolist() == [1, 2]
+
+
+def gathered(value, path):
+    """What the path leads to: of an array, the array of what it leads to in each element."""
+    if isinstance(value, list):
+        return [gathered(element, path) for element in value]
+    first, _, rest = path.partition(".")
+    return gathered(value[first], rest) if rest else value[first]
+
+
+def random_boxes(made):
+    def box():
+        return {"label": made.choice(["cat", 'd"og', "é"]), "at": [made.random(), made.random()]}
+
+    boxes = [box() for _ in range(made.randrange(4))]
+    tracks = [{"states": [{"x": made.randrange(99)} for _ in range(3)]} for _ in range(2)]
+    return {"image": {"boxes": boxes}, "tracks": tracks, "one": [{"x": made.randrange(9)}]}
+
+
+@pytest.mark.parametrize("ascii", [True, False])
+def test_path_through_an_array_gives_a_value_for_each_element(tmp_path, ascii):
+    made = random.Random(SEED)
+    objects = [random_boxes(made) for _ in range(300)]
+    features = {
+        "label": VarLen(bytes, key="image.boxes.label"),
+        "x": FixedLen((2, 3), "int32", key="tracks.states.x"),
+        "one": FixedLen((), "int8", key="one.x"),
+        "as_list": VarLen("int64", key="one.x"),
+    }
+    lines = [json.dumps(o, ensure_ascii=ascii) for o in objects]
+    batch = parsed(tmp_path, lines, features, threads=2)
+    labels = [[bytes(v).decode() for v in row] for row in batch["label"]]
+    assert labels == [gathered(o, "image.boxes.label") for o in objects]
+    assert batch["x"].tolist() == [gathered(o, "tracks.states.x") for o in objects]
+    assert [[v] for v in batch["one"].tolist()] == [gathered(o, "one.x") for o in objects]
+    assert [list(row) for row in batch["as_list"]] == [gathered(o, "one.x") for o in objects]
+
+
+@pytest.mark.parametrize(
+    ("line", "message", "offset"),
+    [
+        ('{"a": 5}', "a value on the path is not an object: `5}`", 6),
+        ('{"a": [{"b": 1}, 5]}', "is not an object: `5]}`", 17),
+        ('{"a": [[{"b": 1}]]}', "is not an object", 7),
+        ('{"a": [{"b": 1}, null]}', "is not an object", 17),
+        ('{"a": [{"b": 1}, {"c": 2}]}', 'has no such member: `{"c": 2}]}`', 17),
+        ('{"a": [{"b": null}]}', "has no such member", 7),
+        ('{"a": [{"b": 1}, {"b": 2}]}', r"has 2 values, but its shape is \[\]", 6),
+        ('{"a": []}', r"has 0 values, but its shape is \[\]", 6),
+        ('{"a": [{"b": [1]}]}', "not of type int64", 6),
+    ],
+)
+def test_other_paths_through_arrays_are_errors(tmp_path, line, message, offset):
+    with opened(tmp_path, [line]) as ds:
+        feature = FixedLen((), "int64", key="a.b", default=-1)
+        with pytest.raises(recmap.FeatureError, match=message) as caught:
+            ds.parse([0], JsonLines({"x": feature}))
+        assert caught.value.record == 0 and caught.value.offset == offset
+        assert "feature 'a.b'" in str(caught.value)
+    with pytest.raises(recmap.FeatureError, match="leads through a value that is not an object"):
+        opened(tmp_path, [line], lift={"a.b": JsonLines({"x": feature})["x"]})
+
+
+def test_arrays_on_a_path_must_have_the_shape(tmp_path):
+    line = '{"a": [{"b": [1, 2]}, {"b": [3, 4]}]}'
+    for shape in [(3, 2), (2, 3), (4, 1)]:
+        with pytest.raises(recmap.FeatureError, match="is not an array of the shape"):
+            parsed(tmp_path, [line], {"x": FixedLen(shape, "int64", key="a.b")})
+    for feature in (FixedLen((2,), "int64", key="a.b"), VarLen("int64", key="a.b")):
+        with pytest.raises(recmap.FeatureError, match=r"not of type int64: `\[1, 2\]`"):
+            parsed(tmp_path, [line], {"x": feature})
 
 
 def test_one_member_as_two_features(tmp_path):

@@ -31,22 +31,24 @@ static enum name_match match_name(size_t *size, const char *key, const struct js
 }
 
 /* Finds the keys that a member is, and those that lead through it, whose pieces are forgotten: a
- * later member replaces an earlier one of the same name, with all that is in it. Returns one of the
- * latter, or NULL. */
+ * later member replaces an earlier one of the same name, with all that is in it. If the member is
+ * an object, returns one of the latter. */
 static const char *find_keys(struct text_piece *pieces, const struct text_source *source,
                              const struct json_place *place, const struct json_string *name,
                              const char *value, size_t *prefix_size) {
     const char *leading = NULL;
     for (size_t i = 0; i < source->key_count; i++) {
-        const char *key = source->keys[i];
+        char *key = source->keys[i];
         size_t size;
         if (strncmp(key, place->prefix, place->prefix_size) != 0) continue;
         enum name_match match = match_name(&size, key + place->prefix_size, name);
-        if (match != MATCH_NONE) pieces[i] = (struct text_piece){.data = NULL};
-        if (match == MATCH_WHOLE && *value != 'n') pieces[i].data = value;
-        if (match != MATCH_PREFIX) continue;
-        leading = key;
-        *prefix_size = place->prefix_size + size + 1;
+        if (match == MATCH_NONE) continue;
+        pieces[i] = (struct text_piece){.data = NULL};
+        if (*value == 'n') continue;
+        size_t read_size = place->prefix_size + size + 1;
+        if (match == MATCH_WHOLE) pieces[i].data = value;
+        else if (*value == '{') leading = key, *prefix_size = read_size;
+        else pieces[i] = (struct text_piece){.data = value, .path = key + read_size};
     }
     return leading;
 }
@@ -70,8 +72,8 @@ static bool read_value(struct text_piece *pieces, const struct text_source *sour
     if (value == reader->end) return false;
     struct json_place inner = {NULL, 0};
     inner.prefix = find_keys(pieces, source, place, name, value, &inner.prefix_size);
-    bool is_read = inner.prefix && *value == '{' ? read_object(pieces, source, &inner, reader)
-                                                 : json_check_value(reader);
+    bool is_read = inner.prefix ? read_object(pieces, source, &inner, reader)
+                                : json_check_value(reader);
     for (size_t i = 0; i < source->key_count; i++)
         if (pieces[i].data == value) pieces[i].size = (size_t)(reader->at - value);
     return is_read;
@@ -87,8 +89,8 @@ static bool read_plain_value(struct text_piece *pieces, const struct text_source
     for (size_t i = 0; i < source->key_count; i++) {
         size_t size, key = (*next + i) % source->key_count;
         if (match_name(&size, source->keys[key], name) != MATCH_WHOLE) continue;
-        pieces[key] =
-            (struct text_piece){*value == 'n' ? NULL : value, (size_t)(reader->at - value), false};
+        pieces[key] = (struct text_piece){.data = *value == 'n' ? NULL : value,
+                                          .size = (size_t)(reader->at - value)};
         *next = key + 1;
         return true;
     }
@@ -110,15 +112,20 @@ static bool read_object(struct text_piece *pieces, const struct text_source *sou
     return json_take(reader, '}');
 }
 
+bool json_find_members(struct text_piece *pieces, const struct text_source *source,
+                       struct json_reader *reader) {
+    struct json_place top = {"", 0};
+    return read_object(pieces, source, &top, reader);
+}
+
 bool json_find(struct text_piece *pieces, const struct text_source *source, const char *data,
                size_t size, struct read_fault *fault) {
     struct json_reader reader = {data, data + size};
-    struct json_place top = {"", 0};
     char first = json_peek(&reader);
     if (first != '{')
         return fault_set(fault, RECMAP_CORRUPT, (size_t)(reader.at - data), "%s",
                          reader.at == reader.end ? "the line is empty" : "is not a JSON object");
-    if (!read_object(pieces, source, &top, &reader)) return fail_syntax(&reader, data, fault);
+    if (!json_find_members(pieces, source, &reader)) return fail_syntax(&reader, data, fault);
     if (json_at_end(&reader)) return true;
     return fault_set(fault, RECMAP_CORRUPT, (size_t)(reader.at - data),
                      "the JSON object is followed by other text");

@@ -56,7 +56,8 @@ static bool read_plain(struct wanted *wanted, struct field_reader *reader) {
         at = find_byte(at, end, separator, '\n', 0);
         if (at < end && *at != separator) return false;
         bool has_return = at == end && at > first && at[-1] == '\r';
-        add_field(wanted, (struct text_piece){first, (size_t)(at - first) - has_return, false});
+        add_field(wanted,
+                  (struct text_piece){.data = first, .size = (size_t)(at - first) - has_return});
         if (at == end) break;
     }
     reader->at = end;
@@ -76,7 +77,7 @@ bool row_find(struct text_piece *pieces, const struct text_source *source, const
         if (field_reader_next(&field, &reader, NULL) != RECMAP_OK)
             return fault_set(fault, RECMAP_CORRUPT, (size_t)(reader.fault_at - data), "%s",
                              reader.fault);
-        add_field(&wanted, (struct text_piece){field.data, field.size, field.has_quotes});
+        add_field(&wanted, (struct text_piece){field.data, field.size, field.has_quotes, NULL});
     }
     if (reader.at < reader.end)
         return fault_set(fault, RECMAP_CORRUPT, (size_t)(reader.at - data),

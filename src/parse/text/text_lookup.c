@@ -17,6 +17,11 @@ static bool fail_value(const char *key, const struct text_piece *piece, recmap_t
                                                   : "a number");
 }
 
+static bool fail_path(const char *key, struct read_fault *fault) {
+    return fault_set(fault, RECMAP_FEATURE, SIZE_MAX,
+                     "\"%.200s\" leads through a value that is not an object", key);
+}
+
 bool text_lookup(recmap_value *values, const struct text_source *source, const recmap_type *types,
                  const uint8_t *data, size_t size, struct reader_memory *memory,
                  struct read_fault *fault) {
@@ -27,6 +32,7 @@ bool text_lookup(recmap_value *values, const struct text_source *source, const r
     if (!text_source_find(pieces, source, data, size, fault)) return false;
     for (size_t i = 0; i < source->key_count; i++) {
         if (!is_json && !pieces[i].size) pieces[i].data = NULL;
+        if (pieces[i].path) return fail_path(source->keys[i], fault);
         enum text_verdict verdict =
             text_value_read(&values[i], types[i], &pieces[i], is_json, memory);
         if (verdict != TEXT_OK)

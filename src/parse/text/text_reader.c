@@ -12,6 +12,7 @@
 #include "parse/decode/read_fault.h"
 #include "parse/decode/read_paths.h"
 #include "parse/plan/plan.h"
+#include "parse/text/json_gather.h"
 #include "parse/text/text_value.h"
 
 struct text_reader {
@@ -177,7 +178,7 @@ static bool put_values(const struct target *target, struct json_reader *reader, 
         if (!take_all(reader, '[', count_brackets(target->feature, is_fixed, i)))
             return fail_shape(target, reader);
         json_peek(reader);
-        struct text_piece value = {reader->at, 0, false};
+        struct text_piece value = {.data = reader->at};
         if (!json_check_value(reader)) return fail_shape(target, reader);
         value.size = (size_t)(reader->at - value.data);
         if (!put(target, elements, &value)) return false;
@@ -209,6 +210,32 @@ static bool put_array(const struct target *target, const struct text_piece *piec
     return !count || put_values(target, &reader, elements, count);
 }
 
+static bool fail_path(const struct target *target, const struct json_fault *fault) {
+    enum { SHOWN_MAX = 40 };
+    const char *end = target->record + target->record_size;
+    int size = (int)(end - fault->at < SHOWN_MAX ? end - fault->at : SHOWN_MAX);
+    if (!fault->what) return fault_memory(target->fault);
+    fault_set(target->fault, RECMAP_FEATURE, offset_of(target, fault->at),
+              "feature '%.200s': a value on the path %s: `%.*s`", target->slot->name, fault->what,
+              size, fault->at);
+    fault_advise(target->fault, "each part of the path but the last must lead to an object, or to "
+                                "an array of objects that all have the member");
+    return false;
+}
+
+/* Puts the values that a path leads to through an array. */
+static bool put_path(const struct target *target, struct text_piece *piece) {
+    struct json_fault fault;
+    uint64_t count;
+    if (!json_gather(piece, target->memory, &fault)) return fail_path(target, &fault);
+    if (target->feature->dimension_count || !target->slot->count) return put_array(target, piece);
+    struct json_reader reader = {piece->data, piece->data + piece->size};
+    if (!count_values(&count, reader)) return fail_shape(target, &reader);
+    uint8_t *element = find_elements(target, piece, count);
+    struct text_piece value = {.data = piece->data + 1, .size = piece->size - 2};
+    return element && put(target, element, &value);
+}
+
 /* ---- Records. */
 
 static bool is_missing(const struct text_reader *reader, const struct text_piece *piece) {
@@ -230,6 +257,7 @@ static bool put_piece(const struct target *target, struct text_piece *piece) {
     if (!is_json && !text_piece_unquote(piece, target->memory)) return fault_memory(target->fault);
     if (is_missing(target->reader, piece))
         return read_entry_missing(target->sink, target->slot, target->row) || fail_missing(target);
+    if (piece->path) return put_path(target, piece);
     bool is_scalar = target->slot->count && !target->feature->dimension_count;
     if (!is_scalar) return is_json ? put_array(target, piece) : put_list(target, piece);
     uint8_t *element = find_elements(target, piece, 1);

@@ -10,6 +10,7 @@
 
 #include "base/text/fields.h"
 
+struct json_reader;
 struct read_fault;
 
 /* How records are written. */
@@ -30,6 +31,9 @@ struct text_piece {
                          null */
     size_t size;
     bool has_quotes; /* within the field, each twice */
+    char *path; /* of JSON: the rest of the key, if the value is not what the whole key leads to,
+                   but an array on the way: see json_gather. It may also be a scalar, which has
+                   no members. Else NULL */
 };
 
 /* The keys whose values are wanted, compiled. Immutable and thread-safe. */
@@ -62,5 +66,9 @@ bool row_find(struct text_piece *pieces, const struct text_source *source, const
               size_t size, struct read_fault *fault);
 bool json_find(struct text_piece *pieces, const struct text_source *source, const char *data,
                size_t size, struct read_fault *fault);
+
+/* Reads an object and finds its members. Returns false at a byte that does not fit. */
+bool json_find_members(struct text_piece *pieces, const struct text_source *source,
+                       struct json_reader *reader);
 
 #endif

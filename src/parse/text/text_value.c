@@ -26,7 +26,7 @@ bool text_piece_unquote(struct text_piece *piece, struct reader_memory *memory) 
     struct field_text field = {.data = piece->data, .size = piece->size, .has_quotes = true};
     size_t size = field_text_unquote(text, &field);
     reader_memory_return(memory, piece->size - size);
-    *piece = (struct text_piece){text, size, false};
+    *piece = (struct text_piece){.data = text, .size = size};
     return true;
 }
 
@@ -36,7 +36,7 @@ static enum text_verdict read_string(struct text_piece *text, const struct text_
     struct json_reader reader = {piece->data, piece->data + piece->size};
     struct json_string string;
     if (!json_read_string(&string, &reader)) return TEXT_OTHER_TYPE;
-    *text = (struct text_piece){string.data, string.size, false};
+    *text = (struct text_piece){.data = string.data, .size = string.size};
     if (!string.has_escapes) return TEXT_OK;
     char *decoded = reader_memory_take(memory, string.size);
     if (!decoded) return TEXT_NO_MEMORY;
