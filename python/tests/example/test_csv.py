@@ -150,6 +150,41 @@ def test_fields_with_several_values(tmp_path):
         parsed(tmp_path, "x\n1 2;\n", {"x": VarLen("int32")})
 
 
+@pytest.mark.parametrize(
+    ("row", "message", "offset"),
+    [
+        ('x"y,2', "a quote is within a field that is not in quotes", 1),
+        (' "x",2', "a quote is within a field", 1),
+        ('1,2"', "a quote is within a field", 3),
+        ('"a,b",x"', "a quote is within a field", 7),
+        ("x\ry,2", "a carriage return is within a field", 1),
+        ("x\r,2", "a carriage return is within a field", 1),
+        ("1,2\r3,4\r", "a carriage return is within a field", 3),
+        ('"x"y,2', "a closing quote is followed by other characters", 2),
+    ],
+)
+def test_stray_quotes_and_carriage_returns_are_errors(tmp_path, row, message, offset):
+    text = f"a,b\n1,2\n{row}\n3,4\n"
+    with opened(tmp_path, text) as ds:
+        with pytest.raises(recmap.CorruptRecordError, match=message) as caught:
+            ds.parse([1], Csv({"b": FixedLen((), bytes)}))
+        assert caught.value.record == 1 and caught.value.offset - 8 == offset
+        assert ds.parse([0, 2], Csv({"b": FixedLen((), bytes)}))["b"].tolist() == [b"2", b"4"]
+
+
+def test_quotes_and_carriage_returns_that_are_values(tmp_path):
+    text = 'a,b\r\n"x\ry","say ""hi"""\r\n'
+    features = {"a": FixedLen((), bytes), "b": FixedLen((), bytes)}
+    batch = parsed(tmp_path, text, features)
+    assert batch["a"].tolist() == [b"x\ry"] and batch["b"].tolist() == [b'say "hi"']
+    batch = parsed(
+        tmp_path, 'a,b\nx"y, "z"\n', features, framing="csv,noquotes", format={"quote": None}
+    )
+    assert batch["a"].tolist() == [b'x"y'] and batch["b"].tolist() == [b' "z"']
+    with pytest.raises(recmap.CorruptRecordError, match="a carriage return is within"):
+        parsed(tmp_path, "a,b\nx\ry,2\n", features, framing="csv,noquotes", format={"quote": None})
+
+
 def test_fields_by_position(tmp_path):
     features = {"a": FixedLen((), "int64", key=1), "b": FixedLen((), bytes, key=0)}
     options = {"framing": "csv:tab,noheader"}

@@ -304,6 +304,30 @@ def test_odd_files(tmp_path):
         assert [bytes(r) for r in open_text(tmp_path, b"a\r")] == [b"a\r"]
 
 
+@pytest.mark.parametrize(
+    ("text", "offset"),
+    [
+        (b"a,b\r1,2\r3,4\r", 3),
+        (b'"a","b"\r"1","2"\r', 7),
+        (b"\xef\xbb\xbfa\r" + b"12345\r" * 400_000, 4),
+        (b"a,b\rc\n1,2,3\n", 3),
+    ],
+)
+def test_lines_that_end_in_carriage_returns_only(tmp_path, text, offset):
+    with pytest.raises(
+        recmap.CorruptRecordError, match="not CR alone(.|\n)*convert the file"
+    ) as it:
+        open_text(tmp_path, text, "csv")
+    assert "t.csv" in str(it.value) and it.value.offset == offset
+
+
+def test_carriage_returns_that_a_header_may_have(tmp_path):
+    for text in (b'a,"b\rc"\n1,2\n', b"a,b\r\n1,2\r\n"):
+        assert len(open_text(tmp_path, text, "csv")) == 1
+    with _quiet():
+        assert len(open_text(tmp_path, b"a,b\r", "csv")) == 0
+
+
 def test_row_of_a_million_fields(tmp_path):
     count = 10**6
     names = ",".join(f"f{i}" for i in range(count))

@@ -5,6 +5,7 @@
 
 #include "base/core/bytes.h"
 #include "base/core/error.h"
+#include "base/text/fields.h"
 #include "format/deflate/inflate.h"
 #include "index/scan/scan_shard.h"
 
@@ -51,12 +52,45 @@ static recmap_status extend(struct shard_start *start, const struct start_reader
     return RECMAP_OK;
 }
 
+/* Returns the first carriage return of a row that is neither in quotes nor at its end, or NULL. */
+static const char *find_return(const char *row, size_t size, const struct framing *framing) {
+    struct field_reader reader;
+    struct field_text field = {.is_last = false};
+    field_reader_init(&reader, row, size, framing->separator, NULL);
+    if (!framing->has_quotes) reader.quote = reader.separator;
+    while (!field.is_last) {
+        if (field_reader_next(&field, &reader, NULL) != RECMAP_OK) {
+            const char *after = reader.fault_at + 1; /* a closing quote, for one */
+            return after < reader.end && *after == '\r' ? after : NULL;
+        }
+        const char *found = field.is_quoted ? NULL : memchr(field.data, '\r', field.size);
+        if (found) return found;
+    }
+    return NULL;
+}
+
+/* Refuses lines that end in CR alone: the whole file would be its header, and have no records. */
+static recmap_status check_returns(const struct shard_start *start, const struct framing *framing,
+                                   uint64_t row, uint64_t size, recmap_error *error) {
+    const char *bytes = (const char *)start->bytes;
+    const char *found = find_return(bytes + row, (size_t)size, framing);
+    if (!found) return RECMAP_OK;
+    fail(error, RECMAP_CORRUPT,
+         "a carriage return is in the header line: its end must be LF or "
+         "CR LF, not CR alone");
+    fail_at(error, NULL, RECMAP_NO_RECORD, (uint64_t)(found - bytes));
+    fail_advise(error, "if all lines end in CR, convert the file: `tr '\\r' '\\n' < OLD > NEW`; if "
+                       "it is part of a name, put the name in quotes");
+    return RECMAP_CORRUPT;
+}
+
 /* The header is too long, maybe because of a quote that is not closed. */
 static recmap_status fail_header(const struct shard_start *start, const struct framing *framing,
                                  recmap_error *error) {
     struct frame frame;
     struct frame_fault fault;
     recmap_status status = RECMAP_UNSUPPORTED;
+    RETURN_IF_FAILED(check_returns(start, framing, 0, start->size, error));
     enum frame_verdict verdict =
         framing->parse(&frame, framing, start->bytes, start->size, FRAME_CHECK_HEADER, &fault);
     if (verdict == FRAME_BAD_LENGTH) {
@@ -76,8 +110,10 @@ static recmap_status find_first(struct shard_start *start, const struct start_re
     for (size_t wanted = FIRST_SIZE; wanted <= SHARD_HEADER_MAX; wanted *= 2) {
         size_t at = 0;
         RETURN_IF_FAILED(extend(start, reader, wanted, error));
-        if (shard_start_next(&start->first, &at, start, framing) || start->is_whole)
-            return RECMAP_OK;
+        if (shard_start_next(&start->first, &at, start, framing) && framing->has_header)
+            return check_returns(start, framing, start->first.data_offset, start->first.data_size,
+                                 error);
+        if (start->first.size || start->is_whole) return RECMAP_OK;
     }
     return framing->has_header ? fail_header(start, framing, error) : RECMAP_OK;
 }

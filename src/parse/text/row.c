@@ -31,8 +31,10 @@ static bool has_count(const struct text_source *source, size_t count) {
 struct wanted {
     struct text_piece *pieces;
     const struct text_source *source;
-    size_t next;  /* of source->order */
-    size_t count; /* fields so far */
+    size_t next;       /* of source->order */
+    size_t count;      /* fields so far */
+    const char *stray; /* the first quote or CR in a field that is not in quotes, or NULL */
+    bool may_stray;    /* the row has quotes or CRs */
 };
 
 static inline void add_field(struct wanted *wanted, struct text_piece piece) {
@@ -43,6 +45,13 @@ static inline void add_field(struct wanted *wanted, struct text_piece piece) {
         wanted->pieces[key] = piece;
     }
     wanted->count++;
+}
+
+/* Finds a quote or a CR in a field that is not in quotes. */
+static void find_stray(struct wanted *wanted, const struct field_reader *reader, const char *first,
+                       const char *end) {
+    const char *found = find_byte(first, end, reader->quote, '\r', '\r');
+    if (found < end && !wanted->stray) wanted->stray = found;
 }
 
 /* Reads fields without quotes, which most are, up to the first that begins with one or has a byte
@@ -56,6 +65,7 @@ static bool read_plain(struct wanted *wanted, struct field_reader *reader) {
         at = find_byte(at, end, separator, '\n', 0);
         if (at < end && *at != separator) return false;
         bool has_return = at == end && at > first && at[-1] == '\r';
+        if (wanted->may_stray) find_stray(wanted, reader, first, at - has_return);
         add_field(wanted,
                   (struct text_piece){.data = first, .size = (size_t)(at - first) - has_return});
         if (at == end) break;
@@ -64,14 +74,30 @@ static bool read_plain(struct wanted *wanted, struct field_reader *reader) {
     return true;
 }
 
+/* As tf.io.decode_csv does: Python's csv ends the row at such a CR and keeps such a quote, other
+ * readers do the opposite, so that no value is what all writers meant. */
+static bool fail_stray(const char *stray, const char *data, struct read_fault *fault) {
+    bool is_return = *stray == '\r';
+    fault_set(fault, RECMAP_CORRUPT, (size_t)(stray - data),
+              "%s is within a field that is not in quotes",
+              is_return ? "a carriage return" : "a quote");
+    fault_advise(fault, "%s",
+                 is_return ? "put the field in quotes; if lines end in CR alone, convert the file"
+                           : "put the field in quotes and double the quotes in it; or, if quotes "
+                             "are ordinary characters in this file, read it with quote=None "
+                             "and the framing \"csv,noquotes\"");
+    return false;
+}
+
 /* Reads the fields in order, and keeps those that are wanted. All are read, because the number of
  * fields tells whether separators were forgotten or written into a field. */
 bool row_find(struct text_piece *pieces, const struct text_source *source, const char *data,
               size_t size, struct read_fault *fault) {
     struct field_reader reader;
     struct field_text field = {.is_last = false};
-    struct wanted wanted = {pieces, source, 0, 0};
+    struct wanted wanted = {.pieces = pieces, .source = source};
     field_reader_init(&reader, data, size, source->format.separator, NULL);
+    wanted.may_stray = find_byte(data, reader.end, '"', '\r', '\r') < reader.end;
     if (!source->format.has_quotes) reader.quote = reader.separator;
     while (!field.is_last && !read_plain(&wanted, &reader)) {
         if (field_reader_next(&field, &reader, NULL) != RECMAP_OK)
@@ -79,6 +105,7 @@ bool row_find(struct text_piece *pieces, const struct text_source *source, const
                              reader.fault);
         add_field(&wanted, (struct text_piece){field.data, field.size, field.has_quotes, NULL});
     }
+    if (wanted.stray) return fail_stray(wanted.stray, data, fault);
     if (reader.at < reader.end)
         return fault_set(fault, RECMAP_CORRUPT, (size_t)(reader.at - data),
                          "a line feed is outside quotes: the record has more than one row");
