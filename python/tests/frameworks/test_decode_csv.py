@@ -86,7 +86,8 @@ def test_without_quotes_and_with_selected_columns(tmp_path):
 @pytest.mark.parametrize(
     ("row", "dtype"),
     [("x", "int32"), ("1.0", "int32"), ("2147483648", "int32"), ("", "int32"), ("1x", "float32"),
-     ("", bytes), ('"a"b', bytes), ('"a', bytes), ("1,2", "int32"), ('x"y', bytes), (' "x"', bytes), ("x\ry", bytes)],
+     ("", bytes), ('"a"b', bytes), ('"a', bytes), ("1,2", "int32"), ('x"y', bytes),
+     (' "x"', bytes), ("x\ry", bytes)],
 )  # fmt: skip
 def test_what_decode_csv_refuses_is_an_error(tmp_path, row, dtype):
     tensor = tf.string if dtype is bytes else dtype

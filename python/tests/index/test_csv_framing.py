@@ -315,7 +315,7 @@ def test_odd_files(tmp_path):
 )
 def test_lines_that_end_in_carriage_returns_only(tmp_path, text, offset):
     with pytest.raises(
-        recmap.CorruptRecordError, match="not CR alone(.|\n)*convert the file"
+        recmap.CorruptRecordError, match=r"not CR alone(.|\n)*convert the file"
     ) as it:
         open_text(tmp_path, text, "csv")
     assert "t.csv" in str(it.value) and it.value.offset == offset
