@@ -223,6 +223,27 @@ def test_arrays_must_have_the_shape(tmp_path, text):
         parsed(tmp_path, [f'{{"a": {text}}}'], {"a": FixedLen((2, 2), "int64")})
 
 
+def test_byte_order_mark_is_skipped(tmp_path):
+    lines = ['\ufeff{"a": "x", "id": "u"}', '{"a": "y", "id": "v"}']
+    with opened(tmp_path, lines, id="id") as ds:
+        batch = ds.parse([ds.find("u"), ds.find("v")], JsonLines({"a": FixedLen((), bytes)}))
+    assert batch["a"].tolist() == [b"x", b"y"]
+
+
+@pytest.mark.parametrize("string", [b'"\\ud83d"', b'"\xe9"', b'"\\udc00\\ud83d"'])
+def test_strings_that_are_not_unicode(tmp_path, string):
+    (tmp_path / "t.jsonl").write_bytes(b'{"a": ' + string + b"}\n")
+    options = {"framing": "lines", "index": tmp_path / "t.rmx"}
+    message = "has half of a surrogate pair"
+    with recmap.open(tmp_path / "t.jsonl", **options) as ds:
+        with pytest.raises(recmap.FeatureError, match=f"'a': the string {message}") as caught:
+            ds.parse([0], JsonLines({"a": FixedLen((), bytes)}))
+        assert caught.value.record == 0 and caught.value.offset == 6
+    (tmp_path / "t.rmx").unlink()
+    with pytest.raises(recmap.FeatureError, match=message):
+        recmap.open(tmp_path / "t.jsonl", id="a", **options)
+
+
 def test_absent_members(tmp_path):
     lines = ["{}", '{"a": null, "b": null}', '{"a": 1, "b": []}']
     features = {"a": FixedLen((), "int64", default=9), "b": VarLen("int64")}
@@ -241,8 +262,9 @@ def test_absent_members(tmp_path):
         ('{"a": 1', "ends early", 7),
         ('{"a": 01}', "is not JSON", 7),
         ('{"a": 1,}', "is not JSON", 8),
-        ("{" + '"b":{' * 2000, "is not JSON", None),
-        ('{"b":' + "[" * 2000, "is not JSON", None),
+        ("{" + '"b":{' * 2000, "nested more deeply than 1024 arrays and objects", None),
+        ('{"b":' + "[" * 2000, "nested more deeply than 1024 arrays and objects", None),
+        ('{"b": {"]": "\\"[["} [', "is not JSON", 20),
     ],
 )
 def test_malformed_lines(tmp_path, line, message, offset):

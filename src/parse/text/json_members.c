@@ -1,6 +1,7 @@
 /* The members of a JSON object. */
 #include <string.h>
 
+#include "base/text/fields.h"
 #include "base/text/json_reader.h"
 #include "parse/decode/read_fault.h"
 #include "parse/text/text_source.h"
@@ -53,9 +54,29 @@ static const char *find_keys(struct text_piece *pieces, const struct text_source
     return leading;
 }
 
+/* Returns true if as many arrays and objects are open before a bracket as may be. The text before
+ * it is known to be JSON. */
+static bool is_too_deep(const char *data, const struct json_reader *reader) {
+    size_t depth = 0;
+    bool in_string = false;
+    for (const char *at = data; at < reader->at; at++) {
+        if (in_string && *at == '\\') at++;
+        else if (*at == '"') in_string = !in_string;
+        else if (!in_string && (*at == '[' || *at == '{')) depth++;
+        else if (!in_string && (*at == ']' || *at == '}')) depth--;
+    }
+    bool is_opener = reader->at < reader->end && (*reader->at == '[' || *reader->at == '{');
+    return is_opener && depth >= JSON_DEPTH_MAX;
+}
+
 static bool fail_syntax(const struct json_reader *reader, const char *data,
                         struct read_fault *fault) {
-    return fault_set(fault, RECMAP_CORRUPT, (size_t)(reader->at - data),
+    size_t at = (size_t)(reader->at - data);
+    if (is_too_deep(data, reader))
+        return fault_set(fault, RECMAP_CORRUPT, at,
+                         "the JSON is nested more deeply than %d arrays and objects",
+                         (int)JSON_DEPTH_MAX);
+    return fault_set(fault, RECMAP_CORRUPT, at,
                      reader->at == reader->end ? "the JSON ends early" : "is not JSON");
 }
 
@@ -118,9 +139,10 @@ bool json_find_members(struct text_piece *pieces, const struct text_source *sour
     return read_object(pieces, source, &top, reader);
 }
 
+/* A byte order mark is skipped, as in rows. */
 bool json_find(struct text_piece *pieces, const struct text_source *source, const char *data,
                size_t size, struct read_fault *fault) {
-    struct json_reader reader = {data, data + size};
+    struct json_reader reader = {data + field_mark_size(data, size), data + size};
     char first = json_peek(&reader);
     if (first != '{')
         return fault_set(fault, RECMAP_CORRUPT, (size_t)(reader.at - data), "%s",

@@ -11,10 +11,11 @@ static bool fail_value(const char *key, const struct text_piece *piece, recmap_t
     if (verdict == TEXT_NO_MEMORY) return fault_memory(fault);
     return fault_set(fault, RECMAP_FEATURE, SIZE_MAX, "\"%.200s\" is `%.*s`, which is not %s", key,
                      size, piece->data,
-                     verdict == TEXT_OUT_OF_RANGE ? "in the range of its type"
-                     : type == RECMAP_TYPE_BYTES  ? "a string"
-                     : type == RECMAP_TYPE_INT64  ? "an integer"
-                                                  : "a number");
+                     verdict == TEXT_BAD_STRING     ? "UTF-8, or has half of a surrogate pair"
+                     : verdict == TEXT_OUT_OF_RANGE ? "in the range of its type"
+                     : type == RECMAP_TYPE_BYTES    ? "a string"
+                     : type == RECMAP_TYPE_INT64    ? "an integer"
+                                                    : "a number");
 }
 
 static bool fail_path(const char *key, struct read_fault *fault) {

@@ -62,6 +62,15 @@ static size_t offset_of(const struct target *target, const char *text) {
     return text ? (size_t)(text - target->record) : SIZE_MAX;
 }
 
+static bool fail_string(const struct target *target, const struct text_piece *piece) {
+    fault_set(
+        target->fault, RECMAP_FEATURE, offset_of(target, piece->data),
+        "feature '%.200s': the string has half of a surrogate pair, or bytes that are not UTF-8",
+        target->slot->name);
+    fault_advise(target->fault, "write the file as UTF-8, or correct or skip the record");
+    return false;
+}
+
 /* Says what the piece is, in its first bytes, and where. */
 static bool fail_piece(const struct target *target, const struct text_piece *piece,
                        enum text_verdict verdict) {
@@ -69,6 +78,7 @@ static bool fail_piece(const struct target *target, const struct text_piece *pie
     const char *element = recmap_element_name(target->slot->element);
     int size = (int)(piece->size < SHOWN_MAX ? piece->size : SHOWN_MAX);
     if (verdict == TEXT_NO_MEMORY) return fault_memory(target->fault);
+    if (verdict == TEXT_BAD_STRING) return fail_string(target, piece);
     fault_set(target->fault, RECMAP_FEATURE, offset_of(target, piece->data),
               verdict == TEXT_OUT_OF_RANGE ? "feature '%.200s': %s cannot hold `%.*s`%s"
                                            : "feature '%.200s': not of type %s: `%.*s`%s",

@@ -35,7 +35,8 @@ static enum text_verdict read_string(struct text_piece *text, const struct text_
                                      struct reader_memory *memory) {
     struct json_reader reader = {piece->data, piece->data + piece->size};
     struct json_string string;
-    if (!json_read_string(&string, &reader)) return TEXT_OTHER_TYPE;
+    bool is_string = json_peek(&reader) == '"';
+    if (!json_read_string(&string, &reader)) return is_string ? TEXT_BAD_STRING : TEXT_OTHER_TYPE;
     *text = (struct text_piece){.data = string.data, .size = string.size};
     if (!string.has_escapes) return TEXT_OK;
     char *decoded = reader_memory_take(memory, string.size);

@@ -7,8 +7,15 @@
 #include "parse/plan/reader_memory.h"
 #include "parse/text/text_source.h"
 
-/* Why a piece has no value of the wanted type. */
-enum text_verdict { TEXT_OK, TEXT_OTHER_TYPE, TEXT_OUT_OF_RANGE, TEXT_NO_MEMORY };
+/* Why a piece has no value of the wanted type. BAD_STRING: a JSON string with half of a surrogate
+ * pair, or with bytes that are not UTF-8. */
+enum text_verdict {
+    TEXT_OK,
+    TEXT_OTHER_TYPE,
+    TEXT_OUT_OF_RANGE,
+    TEXT_BAD_STRING,
+    TEXT_NO_MEMORY,
+};
 
 /* Writes the piece as one element. Spaces around numbers of rows are ignored. Integers are written
  * without fraction and exponent in rows; in JSON 2.0 and 1e3 are integers. BOOL is true, false, 0
