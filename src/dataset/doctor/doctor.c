@@ -6,6 +6,7 @@
 #include "base/core/error.h"
 #include "base/core/interrupt.h"
 #include "base/os/process.h"
+#include "dataset/doctor/exam_team.h"
 #include "dataset/doctor/index_checks.h"
 #include "dataset/doctor/name_checks.h"
 #include "dataset/doctor/reading.h"
@@ -32,28 +33,40 @@ static recmap_status check_index(struct examination *examination, recmap_error *
     return check_record_sizes(examination, error);
 }
 
-static recmap_status list_odd(struct record_exam *exam, uint64_t item, const recmap_record *record,
-                              recmap_error *error) {
-    if (!record_exam_is_odd(exam, record)) return RECMAP_OK;
-    return diagnosis_list_record(exam->examination->diagnosis, item, error);
+static recmap_status add_records(void *context, const uint64_t *items, const recmap_record *records,
+                                 size_t count, recmap_error *error) {
+    return exam_team_add(context, items, records, count, error);
+}
+
+static recmap_status list_odd(void *context, const uint64_t *items, const recmap_record *records,
+                              size_t count, recmap_error *error) {
+    struct record_exam *exam = context;
+    for (size_t i = 0; i < count; i++)
+        if (record_exam_is_odd(exam, &records[i]))
+            RETURN_IF_FAILED(diagnosis_list_record(exam->examination->diagnosis, items[i], error));
+    return RECMAP_OK;
 }
 
 /* Which records differ from most others shows only when all were read. */
-static recmap_status read_records(struct record_exam *exam, recmap_error *error) {
-    struct reading reading;
-    recmap_status status = reading_init(&reading, exam, error);
-    if (status == RECMAP_OK) status = reading_pass(&reading, record_exam_add, error);
-    if (status == RECMAP_OK) status = record_exam_report(exam, error);
-    if (status == RECMAP_OK && exam->examination->diagnosis->lists_records)
-        status = reading_pass(&reading, list_odd, error);
-    reading_deinit(&reading);
-    return status;
+static recmap_status read_records(struct reading *reading, struct record_exam *exam,
+                                  struct exam_team *team, recmap_error *error) {
+    struct reading_visit add = {add_records, team}, list = {list_odd, exam};
+    RETURN_IF_FAILED(reading_pass(reading, add, error));
+    RETURN_IF_FAILED(record_exam_report(exam, error));
+    if (!exam->examination->diagnosis->lists_records) return RECMAP_OK;
+    return reading_pass(reading, list, error);
 }
 
 static recmap_status check_records(const struct examination *examination, recmap_error *error) {
     struct record_exam exam;
+    struct reading reading = {.batch = NULL};
+    struct exam_team team;
     record_exam_init(&exam, examination);
-    recmap_status status = read_records(&exam, error);
+    recmap_status status = exam_team_init(&team, &exam, error);
+    if (status == RECMAP_OK) status = reading_init(&reading, examination, error);
+    if (status == RECMAP_OK) status = read_records(&reading, &exam, &team, error);
+    reading_deinit(&reading);
+    exam_team_deinit(&team);
     record_exam_deinit(&exam);
     return status;
 }

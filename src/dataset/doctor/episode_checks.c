@@ -229,3 +229,18 @@ bool episode_checks_add(struct episode_checks *checks, const struct record_parts
     if (parts->is_sequence) return check_sequence(checks, &parts->sequence, item);
     return check_example(checks, &parts->features, seen, item);
 }
+
+void episode_checks_merge(struct episode_checks *checks, const struct episode_checks *later) {
+    if (!checks->unequal.count) {
+        memcpy(checks->unequal_names, later->unequal_names, sizeof checks->unequal_names);
+        memcpy(checks->unequal_lengths, later->unequal_lengths, sizeof checks->unequal_lengths);
+    }
+    checks->episode_count += later->episode_count;
+    occurrence_merge(&checks->empty, &later->empty);
+    occurrence_merge(&checks->single, &later->single);
+    occurrence_merge(&checks->maybe_single, &later->maybe_single);
+    occurrence_merge(&checks->unequal, &later->unequal);
+    for (size_t flag = 0; flag < FLAG_COUNT; flag++)
+        occurrence_merge(&checks->flags[flag], &later->flags[flag]);
+    checks->has_flags |= later->has_flags;
+}

@@ -29,6 +29,9 @@ struct episode_checks {
 bool episode_checks_add(struct episode_checks *checks, const struct record_parts *parts,
                         struct feature_exam *const *seen, uint64_t item);
 
+/* Adds the checks of later records. */
+void episode_checks_merge(struct episode_checks *checks, const struct episode_checks *later);
+
 const char *episode_flag_name(enum episode_flag flag);
 
 /* Returns true for the feature of a flag, by its name. */

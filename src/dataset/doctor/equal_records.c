@@ -24,16 +24,29 @@ static void thin_out(struct equal_records *records) {
 }
 
 /* If all records are equal, thinning out does not help: then further ones are left out. */
-recmap_status equal_records_add(struct equal_records *records, uint64_t item, const void *data,
-                                size_t size, recmap_error *error) {
-    XXH128_hash_t hash = XXH3_128bits(data, size);
-    if (!is_kept(records, hash.low64)) return RECMAP_OK;
+static recmap_status add_hash(struct equal_records *records, const struct record_hash *hash,
+                              recmap_error *error) {
+    if (!is_kept(records, hash->low)) return RECMAP_OK;
     if (records->count == HASHES_MAX && records->zeros < 32) thin_out(records);
-    if (records->count == HASHES_MAX || !is_kept(records, hash.low64)) return RECMAP_OK;
+    if (records->count == HASHES_MAX || !is_kept(records, hash->low)) return RECMAP_OK;
     if (!array_reserve(&records->hashes, &records->capacity, records->count + 1,
                        sizeof *records->hashes))
         return fail_memory(error);
-    records->hashes[records->count++] = (struct record_hash){hash.low64, hash.high64, item};
+    records->hashes[records->count++] = *hash;
+    return RECMAP_OK;
+}
+
+recmap_status equal_records_add(struct equal_records *records, uint64_t item, const void *data,
+                                size_t size, recmap_error *error) {
+    XXH128_hash_t bits = XXH3_128bits(data, size);
+    struct record_hash hash = {bits.low64, bits.high64, item};
+    return add_hash(records, &hash, error);
+}
+
+recmap_status equal_records_merge(struct equal_records *records, const struct equal_records *later,
+                                  recmap_error *error) {
+    for (size_t i = 0; i < later->count; i++)
+        RETURN_IF_FAILED(add_hash(records, &later->hashes[i], error));
     return RECMAP_OK;
 }
 

@@ -23,6 +23,10 @@ struct equal_records {
 recmap_status equal_records_add(struct equal_records *records, uint64_t item, const void *data,
                                 size_t size, recmap_error *error);
 
+/* Adds later records, of which all hashes are kept. Errors: NO_MEMORY. */
+recmap_status equal_records_merge(struct equal_records *records, const struct equal_records *later,
+                                  recmap_error *error);
+
 /* Adds findings about equal records of one set, and of different sets. Errors: NO_MEMORY,
  * CANCELLED. */
 recmap_status equal_records_report(struct equal_records *records,

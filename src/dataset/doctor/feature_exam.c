@@ -103,6 +103,71 @@ unsigned feature_exam_add_list(struct feature_exam *feature, const struct exampl
     return note_numbers(feature, numbers, item);
 }
 
+/* ---- Later records. */
+
+void feature_exam_continue(struct feature_exam *feature, const struct feature_exam *earlier) {
+    if (!earlier || earlier->length_count < LENGTHS_MAX) return;
+    for (size_t i = 0; i < LENGTHS_MAX; i++)
+        feature->lengths[i] = (struct length_count){earlier->lengths[i].length, {0, 0}};
+    feature->length_count = LENGTHS_MAX;
+    feature->knows_lengths = true;
+}
+
+/* The same for occurrences of which either may be the first. */
+static void occurrence_merge_any(struct occurrence *occurrence, const struct occurrence *other) {
+    bool is_first = !occurrence->count || other->first < occurrence->first;
+    if (is_first) occurrence->first = other->first;
+    occurrence->count += other->count;
+}
+
+static void merge_length(struct feature_exam *feature, const struct length_count *later) {
+    for (size_t i = 0; i < feature->length_count; i++)
+        if (feature->lengths[i].length == later->length) {
+            occurrence_merge(&feature->lengths[i].records, &later->records);
+            return;
+        }
+    if (feature->length_count < LENGTHS_MAX) feature->lengths[feature->length_count++] = *later;
+    else occurrence_merge_any(&feature->other_lengths, &later->records);
+}
+
+/* Lengths that the earlier records know come in any order, so only other ones can be new. */
+static void merge_lengths(struct feature_exam *feature, const struct feature_exam *later) {
+    for (size_t i = 0; i < later->length_count; i++)
+        if (later->lengths[i].records.count) merge_length(feature, &later->lengths[i]);
+    if (later->other_lengths.count)
+        occurrence_merge_any(&feature->other_lengths, &later->other_lengths);
+    if (!later->has_length) return;
+    bool is_first = !feature->has_length;
+    if (is_first || later->min_length < feature->min_length)
+        feature->min_length = later->min_length;
+    if (is_first || later->max_length > feature->max_length)
+        feature->max_length = later->max_length;
+    feature->has_length = true;
+}
+
+static void merge_traits(struct feature_exam *feature, const struct feature_exam *later) {
+    if (!feature->traits[TRAIT_DAMAGED_PICTURE].count)
+        memcpy(feature->picture_fault, later->picture_fault, sizeof feature->picture_fault);
+    for (size_t i = 0; i < TRAIT_COUNT; i++) {
+        if (later->traits[i].count) feature->last[i] = later->last[i];
+        occurrence_merge(&feature->traits[i], &later->traits[i]);
+    }
+    for (size_t kind = RECMAP_TYPE_INT64; kind <= RECMAP_TYPE_BYTES; kind++)
+        occurrence_merge(&feature->kinds[kind], &later->kinds[kind]);
+}
+
+void feature_exam_merge(struct feature_exam *feature, const struct feature_exam *later) {
+    if (!feature->records.count) feature->hash = later->hash;
+    feature->has_other_bytes |= later->has_other_bytes || feature->hash != later->hash;
+    feature->is_of_episode |= later->is_of_episode;
+    merge_traits(feature, later);
+    merge_lengths(feature, later);
+    value_exam_merge(&feature->values, &later->values);
+    occurrence_merge(&feature->records, &later->records);
+}
+
+/* ---- Judging. */
+
 size_t feature_exam_usual_length(const struct feature_exam *feature) {
     size_t usual = SIZE_MAX;
     for (size_t i = 0; i < feature->length_count; i++)

@@ -23,6 +23,12 @@ static inline void occurrence_add(struct occurrence *occurrence, uint64_t item, 
     occurrence->count++;
 }
 
+/* Adds what is true of later records. */
+static inline void occurrence_merge(struct occurrence *occurrence, const struct occurrence *later) {
+    if (!occurrence->count) occurrence->first = later->first;
+    occurrence->count += later->count;
+}
+
 /* X(NAME): what may be true of a record's feature. */
 #define FEATURE_TRAITS(X)                                                                          \
     X(EMPTY)            /* it has no values */                                                     \
@@ -64,7 +70,8 @@ struct feature_exam {
     struct occurrence kinds[4]; /* records with values of each recmap_type */
     struct length_count lengths[LENGTHS_MAX];
     size_t length_count;
-    bool has_length;                 /* of a record or step with a kind: */
+    bool knows_lengths; /* `lengths` are those of earlier records, which have no room for more */
+    bool has_length;    /* of a record or step with a kind: */
     uint64_t min_length, max_length; /* of those */
     struct value_exam values;
     struct occurrence other_lengths;        /* that there was no room for */
@@ -96,6 +103,19 @@ unsigned feature_exam_add(struct feature_exam *feature, const struct example_fea
                           uint64_t item);
 unsigned feature_exam_add_list(struct feature_exam *feature, const struct example_feature *steps,
                                size_t count, uint64_t item);
+
+/* Starts a feature of later records: if all lengths that are told apart are known from earlier
+ * ones, which may be NULL, then no others are. */
+void feature_exam_continue(struct feature_exam *feature, const struct feature_exam *earlier);
+
+/* Returns true if all lengths are counted that earlier records may make known. */
+static inline bool feature_exam_is_complete(const struct feature_exam *feature) {
+    return feature->knows_lengths || !feature->other_lengths.count;
+}
+
+/* Adds a feature of later records, which is complete, to one of the same name. Does not concern
+ * `lacking` and the order in which features were seen. */
+void feature_exam_merge(struct feature_exam *feature, const struct feature_exam *later);
 
 /* The length that most records have, as an index of `lengths`; SIZE_MAX without any. */
 size_t feature_exam_usual_length(const struct feature_exam *feature);

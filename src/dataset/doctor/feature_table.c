@@ -41,16 +41,22 @@ static struct feature_exam **recent_place(struct feature_table *table, const uin
     return &table->recent[(XXH3_64bits(name, name_size) + is_list) % RECENT_SIZE];
 }
 
+/* Changes nothing, so that several threads can look up at the same time. */
+static struct feature_exam *find_in_tree(const struct feature_table *table, const uint8_t *name,
+                                         size_t name_size, bool is_list) {
+    struct feature_exam wanted = {
+        .name = (const char *)name, .name_size = name_size, .is_list = is_list};
+    struct feature_exam *const *node = tfind(&wanted, &table->tree, compare_features);
+    return node ? *node : NULL;
+}
+
 struct feature_exam *feature_table_look_up(struct feature_table *table, const uint8_t *name,
                                            size_t name_size, bool is_list) {
     struct feature_exam **recent = recent_place(table, name, name_size, is_list);
     if (*recent && is_named(*recent, name, name_size, is_list)) return *recent;
-    struct feature_exam wanted = {
-        .name = (const char *)name, .name_size = name_size, .is_list = is_list};
-    struct feature_exam *const *node = tfind(&wanted, &table->tree, compare_features);
-    if (!node) return NULL;
-    *recent = *node;
-    return *node;
+    struct feature_exam *feature = find_in_tree(table, name, name_size, is_list);
+    if (feature) *recent = feature;
+    return feature;
 }
 
 /* Records mostly have the same features in the same order. If the previous record has the feature
@@ -90,6 +96,8 @@ static recmap_status add(struct feature_exam **out, struct feature_table *table,
         free(feature);
         return fail_memory(error);
     }
+    if (table->earlier)
+        feature_exam_continue(feature, find_in_tree(table->earlier, name, name_size, is_list));
     if (table->record_count > 1) feature->lacking = (struct occurrence){1, table->first_item};
     link_newest(table, feature);
     table->features[table->count++] = feature;
@@ -102,7 +110,7 @@ recmap_status feature_table_find(struct feature_exam **feature, struct feature_t
                                  recmap_error *error) {
     struct seen_features *seen = &table->seen;
     *feature = find_expected(table, name, name_size, is_list);
-    if (!*feature && table->count == FEATURES_MAX) {
+    if (!*feature && table->count == (table->limit ? table->limit : FEATURES_MAX)) {
         table->is_full = true;
         return RECMAP_OK;
     }
@@ -133,6 +141,63 @@ void feature_table_end(struct feature_table *table, uint64_t item) {
     while (feature && feature->seen == table->record_count) feature = feature->older;
     for (; feature && feature->seen + 1 == table->record_count; feature = feature->older)
         if (!feature->lacking.count) feature->lacking = (struct occurrence){1, item};
+}
+
+/* ---- Later records. */
+
+bool feature_table_is_complete(const struct feature_table *table) {
+    for (size_t i = 0; i < table->count; i++)
+        if (!feature_exam_is_complete(table->features[i])) return false;
+    return !table->is_full;
+}
+
+/* Adds one feature. `record_count` is of the table without the later records: if it has records, a
+ * feature that is new is lacking in its first one. */
+static recmap_status merge_feature(struct feature_table *table, uint64_t record_count,
+                                   const struct feature_exam *later, recmap_error *error) {
+    const uint8_t *name = (const uint8_t *)later->name;
+    struct feature_exam *feature =
+        feature_table_look_up(table, name, later->name_size, later->is_list);
+    if (!feature)
+        RETURN_IF_FAILED(add(&feature, table, name, later->name_size, later->is_list, error));
+    if (!feature->records.count)
+        feature->lacking = record_count ? (struct occurrence){1, table->first_item}
+                                        : later->lacking;
+    else if (!feature->lacking.count) feature->lacking = later->lacking;
+    feature_exam_merge(feature, later);
+    feature->seen = record_count + later->seen;
+    return RECMAP_OK;
+}
+
+/* Makes the features of the later records the newest, in their order. Then, as at the end of a
+ * record, those follow that the record before had: the first of the later records lacks them. */
+static void link_later(struct feature_table *table, uint64_t record_count,
+                       const struct feature_table *later) {
+    const struct feature_exam *oldest = later->newest;
+    while (oldest && oldest->older) oldest = oldest->older;
+    for (; oldest; oldest = oldest->newer) {
+        struct feature_exam *feature = feature_table_look_up(table, (const uint8_t *)oldest->name,
+                                                             oldest->name_size, oldest->is_list);
+        unlink_feature(table, feature);
+        link_newest(table, feature);
+    }
+    struct feature_exam *feature = table->newest;
+    while (feature && feature->seen > record_count) feature = feature->older;
+    for (; feature && feature->seen == record_count; feature = feature->older)
+        if (!feature->lacking.count) feature->lacking = (struct occurrence){1, later->first_item};
+}
+
+recmap_status feature_table_merge(struct feature_table *table, const struct feature_table *later,
+                                  recmap_error *error) {
+    uint64_t record_count = table->record_count;
+    if (!later->record_count) return RECMAP_OK;
+    if (!record_count) table->first_item = later->first_item;
+    for (size_t i = 0; i < later->count; i++)
+        RETURN_IF_FAILED(merge_feature(table, record_count, later->features[i], error));
+    link_later(table, record_count, later);
+    table->record_count += later->record_count;
+    table->seen.count = 0;
+    return RECMAP_OK;
 }
 
 void feature_table_finish(struct feature_table *table) {

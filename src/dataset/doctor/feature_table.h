@@ -15,7 +15,10 @@ struct seen_features {
 
 /* Zero-initialized, it is empty. */
 struct feature_table {
-    struct feature_exam **features; /* in the order in which they were first seen */
+    const struct feature_table *earlier; /* of earlier records, which later ones are added to; or
+                                            NULL */
+    size_t limit;                        /* of features; 0: FEATURES_MAX */
+    struct feature_exam **features;      /* in the order in which they were first seen */
     size_t count;
     size_t capacity;
     bool is_full; /* a feature was left out */
@@ -43,6 +46,14 @@ recmap_status feature_table_find(struct feature_exam **feature, struct feature_t
 /* Returns a feature by its name, or NULL. */
 struct feature_exam *feature_table_look_up(struct feature_table *table, const uint8_t *name,
                                            size_t name_size, bool is_list);
+
+/* Returns true if nothing was left out that a table of all records has. */
+bool feature_table_is_complete(const struct feature_table *table);
+
+/* Adds the features of later records, whose table is complete. Both together have at most
+ * FEATURES_MAX. Errors: NO_MEMORY. */
+recmap_status feature_table_merge(struct feature_table *table, const struct feature_table *later,
+                                  recmap_error *error);
 
 /* Ends the record: features that earlier records have and this one has not are lacking. */
 void feature_table_end(struct feature_table *table, uint64_t item);

@@ -17,10 +17,10 @@ struct group {
     size_t count;
 };
 
-recmap_status reading_init(struct reading *reading, struct record_exam *exam, recmap_error *error) {
-    const struct examination *examination = exam->examination;
+recmap_status reading_init(struct reading *reading, const struct examination *examination,
+                           recmap_error *error) {
     *reading = (struct reading){
-        .exam = exam,
+        .examination = examination,
         .size = sample_clamp(examination->options->sample, examination->item_count),
         .pass_count = examination->options->lists_records ? 2 : 1,
         .bad_shards = calloc(examination->shards.count + 1, sizeof(bool)),
@@ -43,7 +43,7 @@ void reading_deinit(struct reading *reading) {
 
 /* The total size of the records is unknown; it is estimated from the mean of those read. */
 static recmap_status report_progress(const struct reading *reading, recmap_error *error) {
-    const recmap_doctor_options *options = reading->exam->examination->options;
+    const recmap_doctor_options *options = reading->examination->options;
     if (!options->progress || !reading->done) return RECMAP_OK;
     double mean = (double)reading->bytes_read / (double)reading->done;
     recmap_progress progress = {
@@ -76,7 +76,7 @@ static recmap_status add_unreadable(struct reading *reading, uint64_t item,
     static const struct finding_kind shard_kind = {
         CHECK_DAMAGE, RECMAP_SEVERITY_ERROR,
         "restore the shard that was indexed, or index this one again"};
-    const struct examination *examination = reading->exam->examination;
+    const struct examination *examination = reading->examination;
     RETURN_IF_FAILED(diagnosis_list_record(examination->diagnosis, item, error));
     bool is_shard = reason->status == RECMAP_IO || reason->status == RECMAP_STALE;
     size_t shard = shard_of(examination, item);
@@ -91,16 +91,17 @@ static recmap_status add_unreadable(struct reading *reading, uint64_t item,
 
 /* ---- Groups. */
 
-static recmap_status visit(struct reading *reading, reading_visit_fn visit_record, uint64_t item,
-                           const recmap_record *record, recmap_error *error) {
-    reading->bytes_read += record->size;
-    if (reading->reports_damage) reading->exam->examination->diagnosis->read_count++;
-    return visit_record(reading->exam, item, record, error);
+static recmap_status visit_records(struct reading *reading, struct reading_visit visit,
+                                   const uint64_t *items, const recmap_record *records,
+                                   size_t count, recmap_error *error) {
+    for (size_t i = 0; i < count; i++) reading->bytes_read += records[i].size;
+    if (reading->reports_damage) reading->examination->diagnosis->read_count += count;
+    return visit.function(visit.context, items, records, count, error);
 }
 
-static recmap_status read_one(struct reading *reading, reading_visit_fn visit_record, uint64_t item,
+static recmap_status read_one(struct reading *reading, struct reading_visit visit, uint64_t item,
                               recmap_error *error) {
-    const struct examination *examination = reading->exam->examination;
+    const struct examination *examination = reading->examination;
     recmap_record record;
     recmap_error reason = RECMAP_ERROR_INIT;
     recmap_status status = recmap_dataset_get(&record, examination->dataset,
@@ -111,47 +112,43 @@ static recmap_status read_one(struct reading *reading, reading_visit_fn visit_re
         if (error) *error = reason;
         return status;
     }
-    status = visit(reading, visit_record, item, &record, error);
-    if (status == RECMAP_OK) status = record_exam_flush(reading->exam, error);
+    status = visit_records(reading, visit, &item, &record, 1, error);
     recmap_record_release(&record);
     return status;
 }
 
 /* Reads the records of a group that failed one by one. */
-static recmap_status read_singly(struct reading *reading, reading_visit_fn visit_record,
+static recmap_status read_singly(struct reading *reading, struct reading_visit visit,
                                  const struct group *group, recmap_error *error) {
     for (size_t i = 0; i < group->count; i++) {
-        size_t shard = shard_of(reading->exam->examination, group->items[i]);
+        size_t shard = shard_of(reading->examination, group->items[i]);
         if (reading->bad_shards[shard])
-            RETURN_IF_FAILED(diagnosis_list_record(reading->exam->examination->diagnosis,
-                                                   group->items[i], error));
-        else RETURN_IF_FAILED(read_one(reading, visit_record, group->items[i], error));
+            RETURN_IF_FAILED(
+                diagnosis_list_record(reading->examination->diagnosis, group->items[i], error));
+        else RETURN_IF_FAILED(read_one(reading, visit, group->items[i], error));
     }
     return RECMAP_OK;
 }
 
-static recmap_status read_group(struct reading *reading, reading_visit_fn visit_record,
+static recmap_status read_group(struct reading *reading, struct reading_visit visit,
                                 const struct group *group, recmap_error *error) {
-    recmap_dataset *dataset = reading->exam->examination->dataset;
+    recmap_dataset *dataset = reading->examination->dataset;
     recmap_error reason = RECMAP_ERROR_INIT;
     recmap_status status =
         recmap_dataset_gather(reading->batch, dataset, group->numbers, group->count, &reason);
-    if (status != RECMAP_OK && is_local(&reason))
-        return read_singly(reading, visit_record, group, error);
+    if (status != RECMAP_OK && is_local(&reason)) return read_singly(reading, visit, group, error);
     if (status != RECMAP_OK) {
         if (error) *error = reason;
         return status;
     }
-    const recmap_record *records = recmap_batch_records(reading->batch);
-    for (size_t i = 0; i < group->count; i++)
-        RETURN_IF_FAILED(visit(reading, visit_record, group->items[i], &records[i], error));
-    return record_exam_flush(reading->exam, error);
+    return visit_records(reading, visit, group->items, recmap_batch_records(reading->batch),
+                         group->count, error);
 }
 
 /* Fills the group with the next records that are not in bad shards. At least one fits. */
 static recmap_status fill_group(struct group *group, struct reading *reading, uint64_t *next,
                                 recmap_error *error) {
-    const struct examination *examination = reading->exam->examination;
+    const struct examination *examination = reading->examination;
     uint64_t room = GROUP_BYTES;
     for (group->count = 0; *next < reading->size && group->count < GROUP_RECORDS; ++*next) {
         uint64_t item = sample_position(*next, reading->size, examination->item_count);
@@ -170,7 +167,7 @@ static recmap_status fill_group(struct group *group, struct reading *reading, ui
     return RECMAP_OK;
 }
 
-recmap_status reading_pass(struct reading *reading, reading_visit_fn visit_record,
+recmap_status reading_pass(struct reading *reading, struct reading_visit visit,
                            recmap_error *error) {
     struct group *group = malloc(sizeof *group);
     if (!group) return fail_memory(error);
@@ -178,7 +175,7 @@ recmap_status reading_pass(struct reading *reading, reading_visit_fn visit_recor
     for (uint64_t next = 0; status == RECMAP_OK && next < reading->size;) {
         uint64_t first = next;
         status = fill_group(group, reading, &next, error);
-        if (status == RECMAP_OK) status = read_group(reading, visit_record, group, error);
+        if (status == RECMAP_OK) status = read_group(reading, visit, group, error);
         reading->done += next - first;
         if (status == RECMAP_OK) status = report_progress(reading, error);
     }

@@ -2,14 +2,20 @@
 #ifndef RECMAP_DATASET_DOCTOR_READING_H
 #define RECMAP_DATASET_DOCTOR_READING_H
 
-#include "dataset/doctor/record_exam.h"
+#include "dataset/doctor/examination.h"
 
-/* What is done with each record that can be read. */
-typedef recmap_status (*reading_visit_fn)(struct record_exam *exam, uint64_t item,
-                                          const recmap_record *record, recmap_error *error);
+/* What is done with records that can be read, a group at a time. */
+typedef recmap_status (*reading_visit_fn)(void *context, const uint64_t *items,
+                                          const recmap_record *records, size_t count,
+                                          recmap_error *error);
+
+struct reading_visit {
+    reading_visit_fn function;
+    void *context;
+};
 
 struct reading {
-    struct record_exam *exam;
+    const struct examination *examination;
     recmap_batch *batch;
     uint64_t size;       /* how many records are read, of all items */
     uint64_t bytes_read; /* in all passes */
@@ -20,12 +26,14 @@ struct reading {
 };
 
 /* Deinit also after an error. Errors: NO_MEMORY. */
-recmap_status reading_init(struct reading *reading, struct record_exam *exam, recmap_error *error);
+recmap_status reading_init(struct reading *reading, const struct examination *examination,
+                           recmap_error *error);
 void reading_deinit(struct reading *reading);
 
 /* Reads the records once, in their order. Those that cannot be read are findings of the first pass.
  * Errors: those of `visit`; CANCELLED by the progress function; IO if a remote store fails; CORRUPT
  * (the index). */
-recmap_status reading_pass(struct reading *reading, reading_visit_fn visit, recmap_error *error);
+recmap_status reading_pass(struct reading *reading, struct reading_visit visit,
+                           recmap_error *error);
 
 #endif

@@ -160,3 +160,36 @@ recmap_status record_exam_add(struct record_exam *exam, uint64_t item, const rec
 recmap_status record_exam_flush(struct record_exam *exam, recmap_error *error) {
     return picture_check_run(&exam->pictures, error);
 }
+
+/* ---- Later records. */
+
+void record_exam_limit(struct record_exam *exam, const struct record_exam *earlier,
+                       size_t feature_limit) {
+    for (size_t kind = 0; kind < RECORD_OTHER; kind++) {
+        exam->tables[kind].earlier = &earlier->tables[kind];
+        exam->tables[kind].limit = feature_limit;
+    }
+}
+
+bool record_exam_is_complete(const struct record_exam *exam) {
+    for (size_t kind = 0; kind < RECORD_OTHER; kind++)
+        if (!feature_table_is_complete(&exam->tables[kind])) return false;
+    return true;
+}
+
+recmap_status record_exam_merge(struct record_exam *exam, const struct record_exam *later,
+                                recmap_error *error) {
+    if (!exam->other_name[0]) memcpy(exam->other_name, later->other_name, sizeof exam->other_name);
+    for (size_t kind = 0; kind < RECORD_KIND_COUNT; kind++)
+        occurrence_merge(&exam->kinds[kind], &later->kinds[kind]);
+    for (size_t kind = 0; kind < RECORD_OTHER; kind++)
+        RETURN_IF_FAILED(feature_table_merge(&exam->tables[kind], &later->tables[kind], error));
+    episode_checks_merge(&exam->episodes, &later->episodes);
+    return equal_records_merge(&exam->equal, &later->equal, error);
+}
+
+size_t record_exam_feature_count(const struct record_exam *exam) {
+    size_t examples = exam->tables[RECORD_EXAMPLE].count;
+    size_t sequences = exam->tables[RECORD_SEQUENCE].count;
+    return examples > sequences ? examples : sequences;
+}

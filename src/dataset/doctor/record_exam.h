@@ -36,6 +36,21 @@ recmap_status record_exam_add(struct record_exam *exam, uint64_t item, const rec
 /* Ends work on records that were added. Errors: NO_MEMORY. */
 recmap_status record_exam_flush(struct record_exam *exam, recmap_error *error);
 
+/* Makes an empty exam one of later records, which are then added to an exam of `earlier` ones. It
+ * keeps at most `feature_limit` features of each kind of record. */
+void record_exam_limit(struct record_exam *exam, const struct record_exam *earlier,
+                       size_t feature_limit);
+
+/* Returns true if nothing was left out that an exam of all records has. */
+bool record_exam_is_complete(const struct record_exam *exam);
+
+/* Adds later records, whose exam is complete. Errors: NO_MEMORY. */
+recmap_status record_exam_merge(struct record_exam *exam, const struct record_exam *later,
+                                recmap_error *error);
+
+/* The number of features of the kind of records that has more of them. */
+size_t record_exam_feature_count(const struct record_exam *exam);
+
 /* Adds the findings about all records. Errors: NO_MEMORY, CANCELLED. */
 recmap_status record_exam_report(struct record_exam *exam, recmap_error *error);
 
