@@ -39,7 +39,7 @@ typedef struct recmap_doctor_options {
                           recmap_diagnosis_records. Records are then read twice */
     int is_joined;     /* not 0: the data set joins sets that will be opened one by one, so the
                           records of each set are numbered from 0 in findings */
-    unsigned thread_count;                /* for reading and decoding; 0: one per core */
+    unsigned thread_count;                /* 0: one per core. What is found does not depend on it */
     const recmap_shards *shards;          /* NULL, or the shards of the data set as the caller named
                                              them: findings use these names */
     const recmap_image_decoder *decoders; /* of other pictures than recmap's own; see image.h */
@@ -67,9 +67,9 @@ typedef struct recmap_diagnosis recmap_diagnosis;
  * than 4 million records; and 8 bytes for each record that is listed, of at most 16 million.
  *
  * Errors: INVALID if a number is out of range; CORRUPT (the index); IO if a remote store fails;
- * NO_MEMORY; CANCELLED by the progress function. Cost: one pass over the records; pictures are
- * decoded completely. With index_only the cost depends only on the number of shards and their seek
- * points. */
+ * NO_MEMORY; CANCELLED by the progress function. Cost: one pass over the records, which several
+ * threads read and examine; pictures are decoded completely. With index_only the cost depends only
+ * on the number of shards and their seek points. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_examine(
     recmap_diagnosis **diagnosis, recmap_dataset *dataset, const uint64_t *numbers, size_t count,
     const recmap_doctor_options *options, recmap_error *error);

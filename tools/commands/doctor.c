@@ -14,10 +14,12 @@
 #include "terminal/message.h"
 #include "terminal/progress_bar.h"
 
+enum { THREADS_MAX = 4096 };
+
 struct doctor_job {
     struct args args;
     recmap_doctor_options options;
-    bool has_sample; /* --sample was given */
+    const char *reading_option; /* the last one given that is about reading records, or NULL */
     bool as_json;
     const char *path; /* of the selection; NULL: none */
 };
@@ -168,13 +170,22 @@ static int examine_shards(struct doctor_job *job) {
 /* ---- The command. */
 
 static int set_option(struct doctor_job *job, int option) {
+    uint64_t threads = 0;
     switch (option) {
     case OPTION_JSON: job->as_json = true; return 0;
     case OPTION_INDEX_ONLY: job->options.index_only = 1; return 0;
     case OPTION_SAMPLE:
-        job->has_sample = true;
+        job->reading_option = "--sample";
         return args_option_number(&job->args, UINT64_MAX, &job->options.sample);
-    default: job->path = optarg; return 0;
+    case OPTION_THREADS:
+        job->reading_option = "--threads";
+        if (args_option_number(&job->args, THREADS_MAX, &threads)) return 2;
+        job->options.thread_count = (unsigned)threads;
+        return 0;
+    default:
+        job->reading_option = "-o";
+        job->path = optarg;
+        return 0;
     }
 }
 
@@ -183,9 +194,8 @@ static int check_options(const struct doctor_job *job) {
     if (args->operand_count > 1) return args_usage_error(args, "only one index can be given");
     if (job->path && !view_output_is_selection(job->path))
         return args_usage_error(args, "-o needs a name that ends in .rmv, not '%s'", job->path);
-    if (job->options.index_only && (job->has_sample || job->path))
-        return args_usage_error(args, "--index-only reads no record: omit %s",
-                                job->has_sample ? "--sample" : "-o");
+    if (job->options.index_only && job->reading_option)
+        return args_usage_error(args, "--index-only reads no record: omit %s", job->reading_option);
     return args_check_opening(args);
 }
 

@@ -58,6 +58,7 @@ const struct option_row option_table[] = {
     {OPTION_JSON, "json", NULL, "doctor verify", "print one JSON document"},
     {OPTION_THREADS, "threads", "N", "index verify",
      "number of threads; 0 (default): one per core, for URLs at least 4"},
+    {OPTION_THREADS, "threads", "N", "doctor", "number of threads; 0 (default): one per core"},
     {OPTION_MEMORY_LIMIT, "memory-limit", "SIZE", "index",
      "upper bound on the memory for one compressed shard (64MiB, 1GB); default: a limit that "
      "follows the size of the file"},

@@ -236,7 +236,12 @@ class Dataset(Records, Described, Closing):
 
     @suggest_arguments
     def doctor(
-        self, *, sample: int = 0, index_only: bool = False, progress: Progress = "auto"
+        self,
+        *,
+        sample: int = 0,
+        index_only: bool = False,
+        threads: int = 0,
+        progress: Progress = "auto",
     ) -> dict[str, Any]:
         """Says what is wrong with the data set before it costs a training run.
 
@@ -244,6 +249,7 @@ class Dataset(Records, Described, Closing):
             sample: how many records to read, from all parts; 0 means all. Pictures are decoded.
             index_only: read no record: examine only the index, the names of the shards, and the
                 metadata of TFDS beside them.
+            threads: 0 means one per core. The result does not depend on it.
             progress: see `open`.
 
         Returns:
@@ -262,7 +268,8 @@ class Dataset(Records, Described, Closing):
         """
         numbers = np.ascontiguousarray(self._selection.records().view(np.uint64))
         with shown(progress, "examining") as call:
-            text = self._examine(numbers, natural("sample", sample), index_only, call)
+            sample, threads = natural("sample", sample), natural("threads", threads)
+            text = self._examine(numbers, sample, index_only, threads, call)
         diagnosis: dict[str, Any] = json.loads(text)
         for finding in diagnosis["findings"]:
             finding["advice"] = in_python(finding["advice"])

@@ -11,8 +11,9 @@ PyObject *dataset_examine(PyObject *object, PyObject *arguments) {
     struct array_view numbers = ARRAY_VIEW_INIT;
     struct progress_call progress = PROGRESS_CALL_INIT;
     recmap_doctor_options options = RECMAP_DOCTOR_OPTIONS_INIT;
-    if (!PyArg_ParseTuple(arguments, "O&O&pO:_examine", take_array, &numbers, take_uint64,
-                          &options.sample, &options.index_only, &progress.callable))
+    if (!PyArg_ParseTuple(arguments, "O&O&pO&O:_examine", take_array, &numbers, take_uint64,
+                          &options.sample, &options.index_only, take_unsigned,
+                          &options.thread_count, &progress.callable))
         return NULL;
     struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     if (!handle) {

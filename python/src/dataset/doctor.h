@@ -4,7 +4,7 @@
 
 #include "base/python.h"
 
-/* _examine(numbers, sample or 0, index_only, progress or None) -> JSON of the diagnosis */
+/* _examine(numbers, sample or 0, index_only, threads, progress or None) -> JSON of the diagnosis */
 PyObject *dataset_examine(PyObject *object, PyObject *arguments);
 
 #endif

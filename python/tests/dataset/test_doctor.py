@@ -68,6 +68,13 @@ def test_a_sample_and_the_index_alone(faulty):
     assert faulty.doctor(index_only=True) == {"findings": [], "records": 100, "records_read": 0}
     with pytest.raises(ValueError, match="sample"):
         faulty.doctor(sample=-1)
+    with pytest.raises(ValueError, match="threads"):
+        faulty.doctor(threads=-1)
+
+
+def test_the_number_of_threads_changes_nothing(faulty):
+    expected = faulty.doctor(threads=1)
+    assert all(faulty.doctor(threads=threads) == expected for threads in (0, 2, 3, 8))
 
 
 def test_progress_can_stop_it(faulty):

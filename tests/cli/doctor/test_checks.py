@@ -67,6 +67,8 @@ class Faults(DoctorTest):
         findings = self.examine(folder)["findings"]
         found = [(f["check"], f["severity"], f["record"]) for f in findings]
         self.assertEqual(set(found), {expected}, (name, findings))
+        for threads in ("1", "3"):
+            self.assertEqual(self.examine(folder, "--threads", threads)["findings"], findings)
         self.assertEqual(sorted(os.listdir(self.path(folder))), before)
         for finding in findings:
             self.assertTrue(finding["advice"] and finding["message"])
@@ -216,6 +218,10 @@ class Options(DoctorTest):
         self.check_wrong(
             "doctor", "a", "--index-only", "--sample", "5",
             what="--index-only reads no record: omit --sample",
+        )  # fmt: skip
+        self.check_wrong(
+            "doctor", "a", "--index-only", "--threads", "2",
+            what="--index-only reads no record: omit --threads",
         )  # fmt: skip
         self.check_wrong("doctor", "a.rmx", "b", what="only one index can be given")
 
