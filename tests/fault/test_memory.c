@@ -283,6 +283,28 @@ static recmap_status verify(struct session *session, recmap_error *error) {
     return status;
 }
 
+static recmap_status examine_by(struct session *session, unsigned threads, recmap_error *error) {
+    recmap_diagnosis *diagnosis = NULL;
+    recmap_doctor_options options = RECMAP_DOCTOR_OPTIONS_INIT;
+    options.thread_count = threads;
+    options.lists_records = 1;
+    recmap_status status = recmap_dataset_examine(&diagnosis, session->dataset, NULL,
+                                                  FIXTURE_RECORDS, &options, error);
+    if (status != RECMAP_OK) return status;
+    expect(session, recmap_diagnosis_read_count(diagnosis) == FIXTURE_RECORDS,
+           "the doctor left records out");
+    recmap_diagnosis_destroy(diagnosis);
+    return RECMAP_OK;
+}
+
+static recmap_status examine(struct session *session, recmap_error *error) {
+    return examine_by(session, 1, error);
+}
+
+static recmap_status examine_in_parts(struct session *session, recmap_error *error) {
+    return examine_by(session, 3, error);
+}
+
 static recmap_status learn_schema(struct session *session, recmap_error *error) {
     recmap_schema *schema = NULL;
     recmap_record record = {0};
@@ -325,6 +347,8 @@ static const struct step steps[] = {
     {"info", describe, true},
     {"verify", verify, true},
     {"schema", learn_schema, true},
+    {"doctor", examine, true},
+    {"doctor in parts", examine_in_parts, true},
 };
 
 enum { STEP_COUNT = sizeof steps / sizeof *steps };
