@@ -35,10 +35,11 @@ void feature_table_begin(struct feature_table *table, uint64_t item) {
     table->has_repeats = false;
 }
 
-/* Names of one hash replace each other, so a bad choice of names only makes the tree be used. */
-static struct feature_exam **recent_place(struct feature_table *table, const uint8_t *name,
-                                          size_t name_size, bool is_list) {
-    return &table->recent[(XXH3_64bits(name, name_size) + is_list) % RECENT_SIZE];
+/* The two places of a name. Of three such names one replaces another, so a bad choice of names only
+ * makes the tree be used. */
+static struct feature_exam **recent_places(struct feature_table *table, const uint8_t *name,
+                                           size_t name_size, bool is_list) {
+    return table->recent[(XXH3_64bits(name, name_size) + is_list) % RECENT_SIZE];
 }
 
 /* Changes nothing, so that several threads can look up at the same time. */
@@ -52,10 +53,13 @@ static struct feature_exam *find_in_tree(const struct feature_table *table, cons
 
 struct feature_exam *feature_table_look_up(struct feature_table *table, const uint8_t *name,
                                            size_t name_size, bool is_list) {
-    struct feature_exam **recent = recent_place(table, name, name_size, is_list);
-    if (*recent && is_named(*recent, name, name_size, is_list)) return *recent;
+    struct feature_exam **recent = recent_places(table, name, name_size, is_list);
+    for (size_t i = 0; i < 2 && recent[i]; i++)
+        if (is_named(recent[i], name, name_size, is_list)) return recent[i];
     struct feature_exam *feature = find_in_tree(table, name, name_size, is_list);
-    if (feature) *recent = feature;
+    if (!feature) return NULL;
+    recent[1] = recent[0];
+    recent[0] = feature;
     return feature;
 }
 
