@@ -23,6 +23,9 @@ with open(COMMAND, "rb") as _file:
     _code = _file.read()
 IS_SANITIZED = b"__asan_init" in _code or b"__tsan_init" in _code
 
+# Every so many cases of a sweep is run: see tests/support/rounds.h.
+STEP = {"1": 3, "2": 9}.get(os.environ.get("RECMAP_TEST_SHORT"), 1)
+
 
 # A build without decoders still has the commands.
 needs_images = unittest.skipIf(

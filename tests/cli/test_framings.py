@@ -17,6 +17,7 @@ import zlib
 from support import (
     COMMAND,
     IS_SANITIZED,
+    STEP,
     CliTest,
     make_payloads,
     no_records,
@@ -470,7 +471,7 @@ class ChangesTest(FramingTest):
         self.index("--framing", framing, "a", "-o", "a.rmx")
         self.assertEqual(self.changed(data, plugin), ([], len(frames)))
         knows_all = has_checks or len(frames) <= self.SAMPLED
-        step = max(1, (begins[-1] - begins[-4]) // 16)
+        step = max(1, STEP * (begins[-1] - begins[-4]) // 16)
 
         places = {*range(begins[-4], len(data), step), *begins[-4:], *(b - 1 for b in begins[-3:])}
         for size in sorted(places - {len(data)}):

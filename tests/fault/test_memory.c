@@ -442,7 +442,7 @@ static uint64_t count_allocations(const recmap_dataset_options *reading) {
 static size_t step_between_cases(void) {
     if (test_is_long()) return 1;
     /* Odd, because every second case keeps failing after its first failure. */
-    if (is_short()) return 13;
+    if (is_short()) return short_level() > 1 ? 31 : 13;
     return test_is_sanitized() ? 7 : 3;
 }
 

@@ -173,11 +173,13 @@ static void test_unchanged_points_give_every_record(void **state) {
 static void test_every_flipped_bit_is_harmless(void **state) {
     (void)state;
     struct forged index = forged_read("sample.rmx");
+    static const size_t steps[] = {7, 23, 61};
+    const size_t step = is_long() ? 1 : steps[short_level()];
     memset(outcomes, 0, sizeof outcomes);
     for (int s = 0; s < SHARDS; s++) {
         uint8_t *value = index.tables[STORE_POINTS].values[s].data;
         size_t bits = 8 * (HEAD + (size_t)index.shards[s].point_count * ENTRY);
-        for (size_t bit = (size_t)s; bit < bits; bit += is_long() ? 1 : is_short() ? 23 : 7) {
+        for (size_t bit = (size_t)s; bit < bits; bit += step) {
             value[bit / 8] ^= (uint8_t)(1u << bit % 8);
             try_forged(&index, "bit", bit);
             value[bit / 8] ^= (uint8_t)(1u << bit % 8);

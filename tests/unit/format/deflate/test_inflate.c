@@ -325,10 +325,11 @@ static void test_inflating_can_start_at_each_point(void **state) {
 static void test_points_of_flushes(void **state) {
     (void)state;
     struct rng random = {8};
+    const int level_step = short_level() > 1 ? 9 : 3;
     static const int flushes[] = {Z_PARTIAL_FLUSH, Z_SYNC_FLUSH, Z_FULL_FLUSH, Z_BLOCK};
     for (size_t i = 0; i < sizeof flushes / sizeof *flushes; i++)
         for (size_t every = 1; every < 200000; every *= 30)
-            for (int level = 0; level <= 9; level += 3) {
+            for (int level = 0; level <= 9; level += level_step) {
                 struct buffer content = make_mixed(&random, every == 1 ? 5000 : 400000);
                 if (every == 1) content.size = 5000;
                 struct buffer stream = BUFFER_INIT;
@@ -453,7 +454,7 @@ static void test_no_heap_bytes_are_returned(void **state) {
     struct rng random = {7};
     struct buffer outs[2] = {BUFFER_INIT, BUFFER_INIT};
     size_t came = 0;
-    for (int i = 0; i < 20; i++) {
+    for (unsigned i = 0; i < some_rounds(20); i++) {
         struct buffer stream = BUFFER_INIT, content = make_content(&random, 2000);
         struct deflate_way way = {.level = 1, .memory = 1};
         add_deflated(&stream, COMPRESSION_ZLIB, &content, &way);
@@ -501,6 +502,7 @@ static bool inflates_by_copies(enum compression kind, const struct buffer *strea
 static void test_a_copied_decoder_continues_alone(void **state) {
     (void)state;
     struct rng random = {21};
+    const size_t step = is_short() ? 9 : 3;
     for (int level = 0; level <= 6; level += 3)
         for (enum compression kind = COMPRESSION_GZIP; kind <= COMPRESSION_ZLIB; kind++) {
             struct buffer stream = BUFFER_INIT, whole = BUFFER_INIT;
@@ -515,7 +517,7 @@ static void test_a_copied_decoder_continues_alone(void **state) {
                 buffer_add(&whole, content.data, content.size);
                 buffer_deinit(&content);
             }
-            for (size_t read_size = 1; read_size < 40; read_size += 3)
+            for (size_t read_size = 1; read_size < 40; read_size += step)
                 assert_true(inflates_by_copies(kind, &stream, &whole, read_size));
             buffer_deinit(&stream);
             buffer_deinit(&whole);
@@ -749,7 +751,7 @@ static void test_no_more_than_the_room_is_returned(void **state) {
     uint8_t *out = must_realloc(NULL, LITERALS + 2000), *due = must_realloc(NULL, LITERALS);
     for (int i = 0; i < LITERALS; i++) due[i] = (uint8_t)(i % 100);
     struct inflate_source source = make_source(&stream, false);
-    for (size_t room = LITERALS; room < LITERALS + 1000; room++) {
+    for (size_t room = LITERALS; room < LITERALS + some_rounds(1000); room++) {
         struct inflater *in = inflater_create(COMPRESSION_GZIP, &source);
         size_t size;
         inflater_read(&size, in, out, room, false);

@@ -79,10 +79,12 @@ static void test_given_cases_agree_with_protobuf(void **state) {
     free(table);
 }
 
-static void check_file(struct parse_tally *tally, struct record_file *file) {
+/* Checks every `step`th record. */
+static void check_file(struct parse_tally *tally, struct record_file *file, unsigned step) {
     const uint8_t *data;
     size_t size;
-    for (unsigned i = 0; record_file_next(&data, &size, file); i++) check(tally, data, size, i % 4);
+    for (unsigned i = 0; record_file_next(&data, &size, file); i++)
+        if (i % step == 0) check(tally, data, size, i % 4);
     record_file_close(file);
 }
 
@@ -92,7 +94,7 @@ static void test_digits_agree_with_protobuf(void **state) {
     struct parse_tally tally = {0, 0, 0};
     for (unsigned shard = 0; shard < 4; shard++) {
         record_file_open_digits(&file, shard);
-        check_file(&tally, &file);
+        check_file(&tally, &file, 1);
     }
     assert_int_equal(tally.compared, 1797);
 }
@@ -115,8 +117,14 @@ static bool visit_files(visit_file *visit, void *context) {
     return true;
 }
 
+/* Odd, so that all features are left out in turn. */
+static unsigned step_in_files(void) {
+    static const unsigned steps[] = {1, 3, 9};
+    return is_long() ? 1 : steps[short_level()];
+}
+
 static void visit_whole(void *context, struct record_file *file) {
-    check_file(context, file);
+    check_file(context, file, step_in_files());
 }
 
 static void test_real_files_agree_with_protobuf(void **state) {
@@ -128,7 +136,7 @@ static void test_real_files_agree_with_protobuf(void **state) {
     }
     print_message("%u parsed, %u compared with protobuf-c, %u refused\n", tally.parsed,
                   tally.compared, tally.refused);
-    assert_true(tally.compared > 60000);
+    assert_true(tally.compared > 60000 / step_in_files());
 }
 
 static unsigned rounds(void) {
