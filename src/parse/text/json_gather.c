@@ -25,10 +25,10 @@ static bool write_element(struct gathering *gathering, char *path, struct json_r
     struct text_piece piece = {.data = NULL};
     bool is_object = json_peek(reader) == '{';
     const char *element = reader->at;
-    if (!is_object) return fail(gathering, element, "is not an object");
+    if (!is_object) return refuse(gathering, element, "is not an object");
     if (!json_find_members(&piece, &source, reader))
-        return fail(gathering, reader->at, "is not text in UTF-8");
-    if (!piece.data) return fail(gathering, element, "has no such member");
+        return refuse(gathering, reader->at, "is not text in UTF-8");
+    if (!piece.data) return refuse(gathering, element, "has no such member");
     if (piece.path) return write_array(gathering, &piece);
     memcpy(gathering->out, piece.data, piece.size);
     gathering->out += piece.size;
@@ -38,7 +38,7 @@ static bool write_element(struct gathering *gathering, char *path, struct json_r
 /* The depth of recursion is the number of dots in the key at most: the elements must be objects. */
 static bool write_array(struct gathering *gathering, const struct text_piece *piece) {
     struct json_reader reader = {piece->data, piece->data + piece->size};
-    if (!json_take(&reader, '[')) return fail(gathering, piece->data, "is not an object");
+    if (!json_take(&reader, '[')) return refuse(gathering, piece->data, "is not an object");
     *gathering->out++ = '[';
     bool has_more = !json_take(&reader, ']');
     for (bool is_first = true; has_more; is_first = false, has_more = json_take(&reader, ',')) {
