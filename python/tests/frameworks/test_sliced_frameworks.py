@@ -200,7 +200,9 @@ def test_torch_offsets_of_sequences(documents):
             recmap.torch.sequences(wrong)
 
 
-@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize(
+    ("order", "workers"), [*((name, 0) for name in ORDERS), ("packed", 2)], indirect=["order"]
+)
 def test_grain_ranks_and_resume(documents, order, workers):
     """Each rank's part of two epochs, read in one run, and in two with a state between them."""
     grain = pytest.importorskip("grain")

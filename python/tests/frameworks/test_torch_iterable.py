@@ -102,7 +102,7 @@ def test_batches_do_not_depend_on_workers(digits, last, rank):
     dealt = {"last": last, "rank": rank, "world_size": 3}
     plain = iterable(digits, **dealt)
     epochs = [of(plain), of(plain)]
-    for workers in (1, 2, 5):
+    for workers in (1, 3):
         dataset = iterable(digits, **dealt)
         loader = workers_of(dataset, workers)
         assert [of(loader), of(loader)] == epochs
@@ -294,12 +294,12 @@ def test_error_in_a_worker(tmp_path, payloads):
 
 HOW = [
     (workers, method, epochs)
-    for workers, method in [(0, None), (2, "fork"), (3, "fork")]
+    for workers, method in [(0, None), (3, "fork")]
     for epochs in (None, 2)
 ]
 
 
-@pytest.mark.parametrize(("workers", "method", "epochs"), [*HOW, (2, "spawn", None)])
+@pytest.mark.parametrize(("workers", "method", "epochs"), [*HOW, (1, "spawn", None)])
 def test_stateful_data_loader(digits, workers, method, epochs):
     small = digits[:777]  # 16 steps
 
@@ -518,7 +518,7 @@ def test_subclasses_in_workers(digits, context):
     """Also where each worker gets a pickled copy."""
     labels = (digits.columns["label"][:] * 2).tolist()
     loader = recmap.Loader(digits, 600, features=LABEL)
-    batches = workers_of(Doubled(loader, 2), multiprocessing_context=context)
+    batches = workers_of(Doubled(loader, 2), 1, multiprocessing_context=context)
     assert sum((batch["label"].tolist() for batch in batches), []) == labels
     samples = DataLoader(
         DoubledSamples(digits, 2), 600, num_workers=1, multiprocessing_context=context
