@@ -117,6 +117,15 @@ class RoundTrip(ImportTest):
 
 
 class Input(ImportTest):
+    def test_tables_are_for_the_python_package(self):
+        for name in ("a b.csv", "t.TSV", "t.parquet", "t.parquet.gz"):
+            status, _, err = self.run_import(b"", name, "-o", "out@4")
+            self.assertEqual(status, 2)
+            word = f"'{name}'" if " " in name else name
+            self.assertIn(f"run `python3 -m recmap import {word} -o out@4`;".encode(), err)
+        status, _, err = self.run_import(b"", "bad`name.csv", "-o", "out@4")
+        self.assertIn(b"run `python3 -m recmap import`;", err)
+
     def test_from_files_and_standard_input(self):
         self.write("a.json", b'{"base64":"YQ=="}\n{"base64":"YmM="}\n')
         self.write("b.json", b'{"base64":"ZA=="}')

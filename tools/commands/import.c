@@ -2,12 +2,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <recmap/example.h>
 #include <recmap/example_builder.h>
 
+#include "base/words/shell_word.h"
 #include "commands/commands.h"
 #include "output/output.h"
 #include "output/same_file.h"
@@ -164,19 +166,43 @@ static int check_output(const struct import_job *job) {
     return 0;
 }
 
-/* Tables are imported by the Python package, which starts this program for other files. */
+/* Writes the command of the Python package with the same arguments. Returns "" if it is too long or
+ * has words that messages cannot show. */
+static const char *write_python_command(char *text, size_t capacity, const struct import_job *job) {
+    char word[SHELL_WORD_SIZE];
+    size_t size = (size_t)snprintf(text, capacity, "python3 -m recmap import");
+    for (int i = 0; i < job->args.operand_count + 2 * !!job->path; i++) {
+        const char *given = i < job->args.operand_count    ? job->args.operands[i]
+                            : i == job->args.operand_count ? "-o"
+                                                           : job->path;
+        if (!shell_word_write(word, sizeof word, given)) return "";
+        size += (size_t)snprintf(text + size, capacity - size, " %s", word);
+        if (size >= capacity) return "";
+    }
+    return text;
+}
+
+static int fail_table(const struct import_job *job, const char *path) {
+    char command[1024], advice[1400];
+    const char *text = write_python_command(command, sizeof command, job);
+    snprintf(advice, sizeof advice,
+             "the Python package imports tables (`pip install recmap`): run `%s`; or use `recmap "
+             "index --framing csv` to read CSV as it is",
+             *text ? text : "python3 -m recmap import");
+    return message_error(RECMAP_INVALID, path, advice,
+                         "is a table, which this program does not import");
+}
+
+/* Tables are imported by the Python package, whose command starts this program for other files. */
 static int check_inputs(const struct import_job *job) {
-    static const char *const endings[] = {".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz"};
+    static const char *const endings[] = {".csv",    ".tsv",    ".parquet",
+                                          ".csv.gz", ".tsv.gz", ".parquet.gz"};
     for (int i = 0; i < job->args.operand_count; i++) {
         const char *path = job->args.operands[i];
         for (size_t k = 0; k < sizeof endings / sizeof *endings; k++) {
             size_t size = strlen(path), ending_size = strlen(endings[k]);
-            if (size > ending_size && !strcmp(path + size - ending_size, endings[k]))
-                return message_error(RECMAP_INVALID, path,
-                                     "use the command of the Python package (`pip install "
-                                     "recmap`), or `recmap index --framing csv` to read CSV as it "
-                                     "is",
-                                     "is a table, which this program does not import");
+            if (size > ending_size && !strcasecmp(path + size - ending_size, endings[k]))
+                return fail_table(job, path);
         }
     }
     return 0;
@@ -200,7 +226,7 @@ static const char help[] =
     "Reads records as JSON, one per line, as 'recmap cat --format json' writes them, and writes\n"
     "a TFRecord file. Without FILE, or if FILE is -, reads standard input. The command of the\n"
     "Python package also imports tables (.csv, .tsv, .parquet) into shards with an index:\n"
-    "recmap import table.csv -o OUT@N\n";
+    "python3 -m recmap import table.csv -o OUT@N\n";
 
 const struct command cmd_import = {"import", "write TFRecord files of JSON records, CSV or Parquet",
                                    help, run};

@@ -10,7 +10,7 @@ import sys
 import pytest
 import recmap
 
-COMMAND = [sys.executable, "-c", "from recmap._command import main; main()"]
+COMMAND = [sys.executable, "-m", "recmap"]
 
 
 def run(*arguments, cwd):

@@ -1,0 +1,5 @@
+"""`python -m recmap`: the command of the package."""
+
+from ._command import main
+
+main()
