@@ -77,10 +77,22 @@ def _import(files: list[str], output: str) -> int:
     with Writer(output, index=_index_of(output)) as writer:
         for name in files:
             rows = _parquet_rows(name) if ".parquet" in name.lower() else _csv_rows(name)
-            for row in rows:
-                writer.write(row)
+            for number, row in enumerate(rows):
+                _write(writer, row, name, number)
                 count += 1
     return count
+
+
+def _write(writer: Writer, row: Row, name: str, number: int) -> None:
+    """Writes the row. An error about one of its values names the file and the row."""
+    try:
+        writer.write(row)
+    except Error:
+        raise
+    except (OverflowError, TypeError, ValueError) as error:
+        raise InvalidError(
+            f"row {number}: {error}", name, advice="cast the column, or leave it out"
+        ) from None
 
 
 def _index_of(output: str) -> str:
@@ -182,21 +194,36 @@ def _values_of(column: Any, arrow: Any, text: str, name: str) -> list[Any]:
     if types.is_temporal(kind):
         width = arrow.int32() if kind.bit_width == 32 else arrow.int64()
         return list(column.cast(width).to_pylist())
-    item = kind.value_type if types.is_list(kind) or types.is_large_list(kind) else kind
-    if types.is_fixed_size_list(kind):
-        item = kind.value_type
-    known = (
-        *(types.is_integer, types.is_floating, types.is_boolean, types.is_null),
-        *(types.is_string, types.is_large_string, types.is_binary, types.is_large_binary),
-        types.is_fixed_size_binary,
-    )
-    if not any(is_kind(item) for is_kind in known):
+    is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+    item = kind.value_type if is_list else kind
+    if not _is_known(item, types):
         raise UnsupportedError(
             f"the column {text!r} is of type {kind}, which a tf.Example cannot hold",
             name,
             advice="cast it to numbers, texts or lists of them, or leave it out",
         )
     values = list(column.to_pylist())
-    if item is not kind and any(v is not None and None in v for v in values):
-        raise UnsupportedError(f"the column {text!r} has lists with nulls in them", name)
-    return values
+    if is_list and any(v is not None and None in v for v in values):
+        raise UnsupportedError(
+            f"the column {text!r} has lists with nulls in them, which a tf.Example cannot hold",
+            name,
+            advice="replace the nulls, for example by NaN or -1, or leave the column out",
+        )
+    return _without_decimals(values, item, is_list) if types.is_decimal(item) else values
+
+
+def _is_known(item: Any, types: Any) -> bool:
+    known = (
+        *(types.is_integer, types.is_floating, types.is_decimal, types.is_boolean, types.is_null),
+        *(types.is_string, types.is_large_string, types.is_binary, types.is_large_binary),
+        types.is_fixed_size_binary,
+    )
+    return any(is_kind(item) for is_kind in known)
+
+
+def _without_decimals(values: list[Any], item: Any, is_list: bool) -> list[Any]:
+    """Decimals as the numbers that CSV would give: integers, or floats if there is a fraction."""
+    convert = float if item.scale > 0 else int
+    if is_list:
+        return [None if row is None else [convert(value) for value in row] for row in values]
+    return [None if value is None else convert(value) for value in values]

@@ -1,6 +1,7 @@
 """recmap import of CSV and Parquet: the records, compared with csv and pyarrow."""
 
 import csv
+import decimal
 import gzip
 import os
 import random
@@ -87,6 +88,52 @@ def test_parquet(tmp_path):
     assert first == numbers | {"t": [b"a"], "b": [b"\0"], "kind": [b"u"]}
     assert second["t"] == ["é".encode()] and second["b"] == [b""] and "n" not in second
     assert third == {"n": [3], "b": [b"\xff"], "kind": [b"u"]}
+
+
+def test_types_of_parquet(tmp_path):
+    """Those that docs/guide/tables.md lists."""
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    price, count = arrow.decimal128(10, 2), arrow.decimal128(20, 0)
+    table = arrow.table(
+        {
+            "price": arrow.array([decimal.Decimal("12.50"), None], price),
+            "count": arrow.array([decimal.Decimal(2**62), decimal.Decimal(-3)], count),
+            "prices": arrow.array([[decimal.Decimal("0.25")], []], arrow.list_(price)),
+            "wide": arrow.array([0.1, None], arrow.float64()),
+            "day": arrow.array([19000, None], arrow.date32()),
+            "stamp": arrow.array([10**15, None], arrow.timestamp("us")),
+            "took": arrow.array([1500, None], arrow.duration("ms")),
+            "pair": arrow.array([[1, 2], None], arrow.list_(arrow.int16(), 2)),
+        }
+    )
+    parquet.write_table(table, tmp_path / "t.parquet")
+    assert run("import", "t.parquet", "-o", "out@1", cwd=tmp_path)[0] == 0
+    first, second = records_of(tmp_path / "out.rmx")
+    assert first.pop("wide") == pytest.approx([0.1], rel=1e-7)
+    assert first == {
+        "price": [12.5], "count": [2**62], "prices": [0.25], "day": [19000],
+        "stamp": [10**15], "took": [1500], "pair": [1, 2],
+    }  # fmt: skip
+    assert second["count"] == [-3] and set(second) <= {"count", "prices"}
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "message"),
+    [
+        ([0, 2**64 - 1], "uint64", "t.parquet: row 1: "),
+        ([0.5, 1e300], "float64", "t.parquet: row 1: "),
+        ([[1], [1, None]], "list", "t.parquet: the column 'v' has lists with nulls in them"),
+    ],
+)
+def test_values_that_no_example_can_hold(tmp_path, values, kind, message):
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    of_kind = arrow.list_(arrow.int64()) if kind == "list" else getattr(arrow, kind)()
+    parquet.write_table(arrow.table({"v": arrow.array(values, of_kind)}), tmp_path / "t.parquet")
+    status, _, err = run("import", "t.parquet", "-o", "out", cwd=tmp_path)
+    assert status != 0 and message in err and "'v'" in err and "leave" in err
+    assert os.listdir(tmp_path) == ["t.parquet"]
 
 
 def test_parquet_that_no_example_can_hold(tmp_path):
