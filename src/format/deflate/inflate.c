@@ -542,24 +542,39 @@ static size_t inflate_some(struct inflater *inflater, uint8_t *out, size_t room,
     return stops ? call_towards_point(inflater, out, room) : call(inflater, out, room, false);
 }
 
-/* Compares the member's checksum (and for GZIP its size) with the trailer. On a mismatch the
- * trailer is still consumed, so that the caller can continue with the next member. */
+/* Returns whether a trailer has another checksum than the member, or another size, which only GZIP
+ * has, after the checksum. */
+static bool is_wrong_trailer(const struct inflater *inflater, const uint8_t *trailer,
+                             uint32_t size) {
+    enum { SUM = 4, SUM_AND_SIZE = 8 };
+    if (!inflater->checks || size < SUM) return false;
+    uint32_t sum = load32(trailer);
+    if (inflater->kind != COMPRESSION_GZIP) return __builtin_bswap32(sum) != inflater->sum;
+    return sum != inflater->sum ||
+           (size == SUM_AND_SIZE && load32(trailer + SUM) != (uint32_t)inflater->member_size);
+}
+
+static const char wrong_sum[] = "its checksum is wrong";
+
+/* Compares the trailer. On a mismatch it is still consumed, so that the caller can continue with
+ * the next member. */
 static void read_trailer(struct inflater *inflater, bool *is_wrong) {
-    uint32_t size = inflater->kind == COMPRESSION_GZIP ? 8 : 4;
-    if (have(inflater, size) < size) {
-        if (!inflater->is_bad) set_bad(inflater, inflater->source.size, ends_inside);
+    uint32_t size = inflater->kind == COMPRESSION_GZIP ? 8 : 4, there = have(inflater, size);
+    if (inflater->is_bad) return;
+    bool is_other = is_wrong_trailer(inflater, inflater->state.next_in, there);
+    uint64_t at = inflater_position(inflater);
+    if (there < size) {
+        set_bad(inflater, is_other ? at : inflater->source.size,
+                is_other ? wrong_sum : ends_inside);
         return;
     }
-    const uint8_t *start = inflater->state.next_in;
-    if (inflater->checks && inflater->kind == COMPRESSION_GZIP)
-        *is_wrong = load32(start) != inflater->sum ||
-                    load32(start + 4) != (uint32_t)inflater->member_size;
-    else if (inflater->checks) *is_wrong = __builtin_bswap32(load32(start)) != inflater->sum;
-    if (!*is_wrong) inflater->unverified_from = inflater->offset;
-    if (*is_wrong) {
-        inflater->fault.at = inflater_position(inflater);
-        inflater->fault.reason = "its checksum is wrong";
+    if (is_other) {
+        inflater->fault.at = at;
+        inflater->fault.reason = wrong_sum;
+    } else {
+        inflater->unverified_from = inflater->offset;
     }
+    *is_wrong = is_other;
     skip(inflater, size);
     inflater->phase = PHASE_NEXT;
 }

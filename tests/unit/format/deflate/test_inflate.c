@@ -126,6 +126,44 @@ static void test_every_cut_is_reported(void **state) {
         }
 }
 
+/* The fault of a stream, of which the end is missing. */
+static struct inflate_fault fault_of_cut(const struct buffer *stream) {
+    static uint8_t out[4096];
+    struct inflate_source source = make_source(stream, true);
+    struct inflater *inflater = inflater_create(COMPRESSION_GZIP, &source);
+    size_t size;
+    enum inflate_verdict verdict;
+    do verdict = inflater_read(&size, inflater, out, sizeof out, false);
+    while (verdict == INFLATE_OK);
+    assert_int_equal(verdict, INFLATE_BAD);
+    struct inflate_fault fault = *inflater_fault(inflater);
+    inflater_destroy(inflater);
+    return fault;
+}
+
+/* A file that is still being written has the right checksum once that is there. Another one is
+ * damage, even if the size that follows it is missing. */
+static void test_a_cut_trailer_has_the_right_sum_or_damage(void **state) {
+    (void)state;
+    enum { TRAILER = 8, SUM = 4 };
+    struct rng random = {2};
+    struct buffer content = make_content(&random, 800), stream = BUFFER_INIT;
+    add_stream(&stream, COMPRESSION_GZIP, &content, 6);
+    size_t trailer = stream.size - TRAILER;
+    for (size_t cut = trailer; cut < trailer + TRAILER; cut++)
+        for (int flip = 0; flip < 2 && (!flip || cut > trailer); flip++) {
+            struct buffer exact = {must_copy(stream.data, cut), cut, cut};
+            if (flip) exact.data[trailer] ^= 1;
+            struct inflate_fault fault = fault_of_cut(&exact);
+            bool is_damage = flip && cut >= trailer + SUM;
+            assert_int_equal(fault.is_cut, !is_damage);
+            assert_int_equal(fault.at, is_damage ? trailer : cut);
+            buffer_deinit(&exact);
+        }
+    buffer_deinit(&content);
+    buffer_deinit(&stream);
+}
+
 /* Every flipped bit is an error, or changes nothing (a bit of GZIP's time, or of its system). */
 static void test_every_flipped_bit_is_an_error_or_harmless(void **state) {
     (void)state;
@@ -769,6 +807,7 @@ int main(void) {
         cmocka_unit_test(test_compression_is_detected_by_first_bytes),
         cmocka_unit_test(test_members_are_concatenated),
         cmocka_unit_test(test_every_cut_is_reported),
+        cmocka_unit_test(test_a_cut_trailer_has_the_right_sum_or_damage),
         cmocka_unit_test(test_every_flipped_bit_is_an_error_or_harmless),
         cmocka_unit_test(test_bytes_after_a_stream_are_left),
         cmocka_unit_test(test_inflating_can_start_at_each_point),
