@@ -2,11 +2,13 @@
 """Trains a small network on pictures, with random crops and noise. Can be killed at any time.
 
     python3 train_images.py [--epochs 4] [--checkpoint images.pt] [SHARDS]
+    python3 train_images.py --image image --label label --size 64 --flip 0.5 'train-*.tfrecord'
 
-SHARDS are records with `image/encoded` (JPEG, PNG or WebP) and `image/class/label`, as TFDS and the
-scripts for ImageNet write them; without them, the handwritten digits are written as PNG first. When
-started again, it resumes in the middle of an epoch. Crops, flips and noise depend on the seed, the
-epoch and the record, so the final weights are the same to the bit as without a kill.
+SHARDS are records with a picture (JPEG, PNG or WebP) and the number of its class, from 0, by
+default in `image/encoded` and `image/class/label`; without SHARDS, the handwritten digits are
+written as PNG first. When started again, it resumes in the middle of an epoch. Crops, flips and
+noise depend on the seed, the epoch and the record, so the final weights are the same to the bit as
+without a kill.
 """
 
 import argparse
@@ -21,20 +23,15 @@ from train_torch import DIGITS, save
 import torch
 from torch import nn
 
-SIZE, CLASSES, SEED = 24, 10, 7
-LABEL = recmap.FixedLen((), "int64", key="image/class/label")
-TRAINING = {
-    "image": recmap.Image(
-        SIZE, key="image/encoded", mode="L", crop=recmap.RandomResizedCrop(scale=(0.6, 1))
-    ),
-    "label": LABEL,
-}
-EVALUATION = {
-    "image": recmap.Image(
-        SIZE, key="image/encoded", mode="L", crop=recmap.CenterCrop(resize=SIZE + 2)
-    ),
-    "label": LABEL,
-}
+SEED = 7
+
+
+def features(options, **image):
+    """The columns of a batch; `image` are arguments of recmap.Image."""
+    return {
+        "image": recmap.Image(options.size, key=options.image, **image),
+        "label": recmap.FixedLen((), "int64", key=options.label),
+    }
 
 
 def png(pixels):
@@ -72,14 +69,14 @@ def inputs(images):
     return images.permute(0, 3, 1, 2).float() / 255
 
 
-def make_model():
-    half = SIZE // 2
+def make_model(options):
+    half = options.size // 2
     return nn.Sequential(
-        nn.Conv2d(1, 8, 3, padding=1),
+        nn.Conv2d(3, 8, 3, padding=1),
         nn.ReLU(),
         nn.MaxPool2d(2),
         nn.Flatten(),
-        nn.Linear(8 * half * half, CLASSES),
+        nn.Linear(8 * half * half, options.classes),
     )
 
 
@@ -89,14 +86,20 @@ def parse_arguments():
     parser.add_argument("--checkpoint", type=Path, default="images.pt")
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--every", type=int, default=20, help="steps between checkpoints")
+    parser.add_argument("--image", default="image/encoded", help="the feature with the picture")
+    parser.add_argument("--label", default="image/class/label", help="the feature with the class")
+    parser.add_argument("--classes", type=int, default=10)
+    parser.add_argument("--size", type=int, default=24, help="pixels on a side")
+    parser.add_argument("--flip", type=float, default=0, help="the share that is mirrored")
     return parser.parse_args()
 
 
-def measure(model, part):
+def measure(model, part, options):
     model.eval()
-    test = recmap.torch.tensors(part.parse(range(len(part)), EVALUATION))
-    accuracy = (model(inputs(test["image"])).argmax(1) == test["label"]).float().mean()
-    print(f"{accuracy:.1%} of {len(part)} test pictures classified correctly")
+    centre = features(options, crop=recmap.CenterCrop(resize=options.size * 9 // 8))
+    loader = recmap.torch.Loader(part, 256, features=centre)
+    right = sum((model(inputs(b["image"])).argmax(1) == b["label"]).sum() for b in loader)
+    print(f"{right / len(part):.1%} of {len(part)} test pictures classified correctly")
 
 
 def open_pictures(options):
@@ -113,11 +116,12 @@ def main():
     torch.manual_seed(1)
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
-    model = make_model()
+    model = make_model(options)
     optimizer = torch.optim.Adam(model.parameters(), 0.003)
     parts = open_pictures(options).split({"train": 0.8, "test": 0.2})
+    random = features(options, crop=recmap.RandomResizedCrop(scale=(0.6, 1)), flip=options.flip)
     loader = recmap.Loader(
-        parts["train"], 32, shuffle=True, seed=SEED, features=TRAINING, transform=add_noise,
+        parts["train"], 32, shuffle=True, seed=SEED, features=random, transform=add_noise,
         epochs=options.epochs,
     )  # fmt: skip
     batches = recmap.torch.IterableDataset(loader)
@@ -152,7 +156,7 @@ def main():
             checkpoint()
             print(f"step {step}: loss {loss:.3f}", flush=True)
     checkpoint()
-    measure(model, parts["test"])
+    measure(model, parts["test"], options)
 
 
 if __name__ == "__main__":
