@@ -39,10 +39,6 @@ const char *case_says(const char *format, ...) {
     return message;
 }
 
-static void start_alarm(void) {
-    alarm(test_is_sanitized() ? CASE_SECONDS_SANITIZED : CASE_SECONDS);
-}
-
 void child_prepare(void) {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGSYS, SIGALRM};
     struct rlimit none = {0, 0};
@@ -51,7 +47,7 @@ void child_prepare(void) {
         signal(signals[i], SIG_DFL);
     signal(SIGBUS, SIG_DFL);
     setrlimit(RLIMIT_CORE, &none);
-    start_alarm();
+    alarm(CASE_SECONDS);
 }
 
 /* The cases of one child, from board->current on. */
@@ -59,7 +55,7 @@ static void run_child(struct board *shared, const char *name, size_t count, size
                       case_fn run, void *context) {
     child_prepare();
     for (; shared->current < count; shared->current += step) {
-        start_alarm();
+        alarm(CASE_SECONDS);
         const char *wrong = run(context, shared->current);
         if (!wrong) continue;
         printf("%s: case %zu: %s\n", name, shared->current, wrong);

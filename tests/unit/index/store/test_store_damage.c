@@ -22,7 +22,7 @@
 #include "index/store/seal.h"
 #include "support/index/store_file.h"
 
-enum { CASES_PER_CHILD = 100, CASE_SECONDS = 5 };
+enum { CASES_PER_CHILD = 100, CASE_SECONDS = 120 };
 
 static char folder[64];
 static char path[96];
