@@ -122,11 +122,12 @@ class Pipeline:
                 raise error[1]
 
     def _begin(self) -> None:
-        """Starts the feeder, unless it runs. If two threads start one, the second ends at once."""
-        if self._owner == os.getpid():
+        """Starts the feeder, unless it runs. If two are started, the second ends at once."""
+        owner = self._owner  # read once: a feeder that was slow to begin sets it meanwhile
+        if owner == os.getpid():
             return
         self._source.check_process()
-        if self._owner:
+        if owner:
             self._reset()  # this is a child process, and locks and queue are its parent's
         _thread.start_new_thread(_feed, (weakref.ref(self), self._wake, self._ended))
 

@@ -1,5 +1,6 @@
 """The transform of a loader: its order, errors and threads."""
 
+import _thread
 import contextvars
 import os
 import signal
@@ -66,6 +67,62 @@ def test_transform_can_return_none(small):
     with pytest.warns(UserWarning, match=message) as caught:
         assert list(loader) == [None] * 11
     assert len(caught) == 1
+
+
+class SlowStart:
+    """`_thread`, except that the first thread begins when it is told to."""
+
+    allocate_lock = staticmethod(_thread.allocate_lock)
+
+    def __init__(self):
+        self.held = []
+
+    def start_new_thread(self, function, arguments):
+        if self.held:
+            _thread.start_new_thread(function, arguments)
+        else:
+            self.held.append((function, arguments))
+
+
+def test_a_feeder_that_begins_late_is_the_only_one(tmp_path, monkeypatch):
+    """It begins while the iterating thread, which has not seen it, starts another one. With two,
+    the other loaders of a join took steps twice."""
+    threads, pools = SlowStart(), []
+    monkeypatch.setattr(pipeline, "_thread", threads)
+    make = pipeline.ThreadPoolExecutor
+    monkeypatch.setattr(
+        pipeline, "ThreadPoolExecutor", lambda *given: pools.append(0) or make(*given)
+    )
+
+    class Source:
+        def __init__(self, loader, user):
+            self.loader, self.user, self.calls = loader, user, 0
+
+        def __getattr__(self, name):
+            return getattr(self.loader, name)
+
+        def check_process(self):
+            self.calls += 1
+            if self.calls == 2:
+                _thread.start_new_thread(*threads.held[0])
+                while not self.user._owner:
+                    time.sleep(0.001)
+            self.loader.check_process()
+
+    init = pipeline.Pipeline.__init__
+    monkeypatch.setattr(
+        pipeline.Pipeline,
+        "__init__",
+        lambda self, source, *rest: init(self, Source(source, self), *rest),
+    )
+    write(tmp_path, [recmap.encode_example({"id": f"{i}"}) for i in range(103)])
+    ds = recmap.open(tmp_path, id="id")
+    loader = recmap.JoinedLoader(recmap.join({"a": ds, "b": ds}), 10, transform=dict)
+    for _ in range(2):
+        batches = list(loader)
+        for name in "ab":
+            assert flat(batch[name].numbers.tolist() for batch in batches) == list(range(103))
+    assert len(pools) == 1
 
 
 @pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
