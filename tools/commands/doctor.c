@@ -14,8 +14,6 @@
 #include "terminal/message.h"
 #include "terminal/progress_bar.h"
 
-enum { THREADS_MAX = 4096 };
-
 struct doctor_job {
     struct args args;
     recmap_doctor_options options;
@@ -170,7 +168,6 @@ static int examine_shards(struct doctor_job *job) {
 /* ---- The command. */
 
 static int set_option(struct doctor_job *job, int option) {
-    uint64_t threads = 0;
     switch (option) {
     case OPTION_JSON: job->as_json = true; return 0;
     case OPTION_INDEX_ONLY: job->options.index_only = 1; return 0;
@@ -179,9 +176,7 @@ static int set_option(struct doctor_job *job, int option) {
         return args_option_number(&job->args, UINT64_MAX, &job->options.sample);
     case OPTION_THREADS:
         job->reading_option = "--threads";
-        if (args_option_number(&job->args, THREADS_MAX, &threads)) return 2;
-        job->options.thread_count = (unsigned)threads;
-        return 0;
+        return args_option_threads(&job->args, &job->options.thread_count);
     default:
         job->reading_option = "-o";
         job->path = optarg;

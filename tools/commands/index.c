@@ -19,7 +19,7 @@
 #include "terminal/message.h"
 #include "terminal/progress_bar.h"
 
-enum { PATH_SIZE = 4096, THREADS_MAX = 4096 };
+enum { PATH_SIZE = 4096 };
 
 struct index_job {
     struct args args;
@@ -99,13 +99,6 @@ static int check_missing(const struct index_job *job) {
                                    "without a lifted feature");
 }
 
-static int set_threads(struct index_job *job) {
-    uint64_t count = 0;
-    int exit_status = args_option_number(&job->args, THREADS_MAX, &count);
-    job->options.thread_count = (unsigned)count;
-    return exit_status;
-}
-
 /* A text with a slash is the path of a shared object; any other is the name of a framing. */
 static int set_framing(struct index_job *job, const char *text) {
     if (strchr(text, '/')) return args_load_framing(&job->options.framing, text);
@@ -121,7 +114,7 @@ static int set_option(struct index_job *job, int option) {
     case OPTION_LIFT: return add_lift(job, optarg);
     case OPTION_MISSING_VALUES: job->missing_is_null = choice == 1; return 0;
     case OPTION_COUNT: return add_counted(job, optarg);
-    case OPTION_THREADS: return set_threads(job);
+    case OPTION_THREADS: return args_option_threads(&job->args, &job->options.thread_count);
     case OPTION_ON_BAD_RECORD: job->options.on_bad_record = (recmap_on_bad_record)choice; return 0;
     case OPTION_MEMORY_LIMIT: return args_option_size(&job->args, &job->options.memory_limit);
     case OPTION_FRAMING: return set_framing(job, optarg);

@@ -12,8 +12,6 @@
 #include "terminal/message.h"
 #include "terminal/progress_bar.h"
 
-enum { THREADS_MAX = 4096 };
-
 /* Prints PATH: record N at byte B: REASON. A size of 0 means the whole shard: no byte is printed.
  */
 static void print_damage(const recmap_damage *damage) {
@@ -154,7 +152,6 @@ struct verify_job {
 
 /* Applies an option. Returns 0, or the exit status after printing the error. */
 static int set_option(struct verify_job *job, int option) {
-    uint64_t threads = 0;
     switch (option) {
     case OPTION_INDEX_ONLY: job->options.index_only = 1; return 0;
     case OPTION_JSON: job->as_json = true; return 0;
@@ -163,9 +160,7 @@ static int set_option(struct verify_job *job, int option) {
         return args_option_size(&job->args, &job->options.memory_limit);
     default:
         job->scan_option = option;
-        if (args_option_number(&job->args, THREADS_MAX, &threads)) return 2;
-        job->options.thread_count = (unsigned)threads;
-        return 0;
+        return args_option_threads(&job->args, &job->options.thread_count);
     }
 }
 

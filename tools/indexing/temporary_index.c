@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <recmap/index.h>
+#include <recmap/warning.h>
 
 #include "terminal/message.h"
 #include "terminal/progress_bar.h"
@@ -49,9 +50,9 @@ static bool has_shards(const recmap_dataset *dataset, const recmap_shards *shard
 /* Does without the warning about indexes of some of the shards: it says how an index that is built
  * beside them gets their columns, but a temporary one is not for keeping. */
 static bool find_existing(char *path, size_t capacity, const recmap_shards *shards) {
-    message_mute_warnings(true);
+    recmap_set_warn(NULL, NULL);
     recmap_status status = recmap_shards_find_index(path, capacity, shards, NULL);
-    message_mute_warnings(false);
+    recmap_set_warn(message_print_warning, NULL);
     return status == RECMAP_OK && access(path, R_OK) == 0;
 }
 

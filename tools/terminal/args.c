@@ -280,6 +280,14 @@ int args_option_number(const struct args *args, uint64_t limit, uint64_t *number
     return args_number(args, args->name, optarg, limit, number) ? 0 : 2;
 }
 
+int args_option_threads(const struct args *args, unsigned *count) {
+    enum { THREADS_MAX = 4096 };
+    uint64_t number = 0;
+    int exit_status = args_option_number(args, THREADS_MAX, &number);
+    *count = (unsigned)number;
+    return exit_status;
+}
+
 int args_option_size(const struct args *args, uint64_t *size) {
     size_t digits = strspn(optarg, "0123456789");
     uint64_t factor = unit_factor(optarg + digits + strspn(optarg + digits, " "));

@@ -66,6 +66,9 @@ bool args_number(const struct args *args, const char *name, const char *text, ui
  * 0, or the exit status after printing the error. */
 int args_option_number(const struct args *args, uint64_t limit, uint64_t *number);
 
+/* The same for --threads. */
+int args_option_threads(const struct args *args, unsigned *count);
+
 /* The same for a number of bytes, such as 200GB or 64MiB, that is not 0. */
 int args_option_size(const struct args *args, uint64_t *size);
 

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,16 +74,9 @@ int message_print(const recmap_error *error) {
     return recmap_error_print(&shown, stderr);
 }
 
-/* Any thread may warn. */
-static atomic_bool warnings_are_muted;
-
 void message_print_warning(const recmap_error *warning, void *unused) {
     (void)unused;
-    if (!atomic_load(&warnings_are_muted)) message_print(warning);
-}
-
-void message_mute_warnings(bool are_muted) {
-    atomic_store(&warnings_are_muted, are_muted);
+    message_print(warning);
 }
 
 recmap_status message_fail(recmap_error *error, recmap_status status, const char *path,

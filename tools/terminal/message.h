@@ -28,11 +28,8 @@ int message_error(recmap_status status, const char *path, const char *advice, co
  * Returns the exit status. */
 int message_print(const recmap_error *error);
 
-/* Prints a warning of the library, unless warnings are muted. For recmap_set_warn. */
+/* Prints a warning of the library. For recmap_set_warn. */
 void message_print_warning(const recmap_error *warning, void *unused);
-
-/* Mutes warnings of the library, or prints them again. */
-void message_mute_warnings(bool are_muted);
 
 /* Sets `error` with control characters escaped. `path` and `advice` may be NULL. Returns `status`.
  */

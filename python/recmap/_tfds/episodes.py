@@ -83,10 +83,11 @@ def chosen_steps(steps: Iterable[Steps], name: str | None) -> Steps:
     if name not in known:
         near = near_names(name, known, 1)
         meant = f". Did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"there is no nested data set {name!r}: there is {listed}{meant}")
+        raise ValueError(f"there is no nested data set {name!r}, only {listed}{meant}")
     if not known[name].counted:
         raise ValueError(
             f"the steps of {name!r} cannot be counted: none of its features has a "
-            "known number of values for each step"
+            "known number of values for each step. Make an order of recmap.Windows from counts of "
+            "your own"
         )
     return known[name]

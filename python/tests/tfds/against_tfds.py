@@ -381,7 +381,7 @@ def check_two_datasets(folder, values):
 
 
 def check_split_objects(builder):
-    """Of one split of which all shards are there, without those of the other."""
+    """Split objects name train; the shards of the test split are removed first."""
     instruction = tfds.core.ReadInstruction("train", from_=3, to=80, unit="%")
     splits = [*tfds.even_splits("train", 3), instruction]
     lengths = [len(list(rows_of(builder, split))) for split in splits]

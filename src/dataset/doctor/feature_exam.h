@@ -71,8 +71,8 @@ struct feature_exam {
     struct length_count lengths[LENGTHS_MAX];
     size_t length_count;
     bool knows_lengths; /* `lengths` are those of earlier records, which have no room for more */
-    bool has_length;    /* of a record or step with a kind: */
-    uint64_t min_length, max_length; /* of those */
+    bool has_length;    /* a record, or a step of a list, has a kind: */
+    uint64_t min_length, max_length; /* of those that have one */
     struct value_exam values;
     struct occurrence other_lengths;        /* that there was no room for */
     uint64_t hash;                          /* of its bytes in the first record that has it */

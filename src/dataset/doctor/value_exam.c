@@ -3,15 +3,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "parse/example/feature_stats.h"
 #include "parse/varints/varints.h"
 
-/* The largest float up to which all integers are floats, as a number and in bits; and one that no
- * int64 reaches. */
-#define EXACT_MAX 0x1p24f
-#define EXACT_MAX_BITS 0x4b800000u
-#define INTEGER_LIMIT 0x1p63f
-
-enum { CHUNK = 512 /* varints decoded at a time */ };
+enum {
+    CHUNK = 512,                 /* varints decoded at a time */
+    EXACT_MAX_BITS = 0x4b800000, /* of FLOAT_EXACT_MAX */
+};
 
 /* ---- Integers. */
 
@@ -67,9 +65,9 @@ static unsigned add_float(struct value_exam *exam, float value) {
     else exam->has_other_float |= value != exam->float32;
     exam->has_float = true;
     float size = fabsf(value);
-    if (size <= EXACT_MAX) return 0;
+    if (size <= FLOAT_EXACT_MAX) return 0;
     if (isinf(value)) return NUMBER_INFINITE;
-    return size < INTEGER_LIMIT ? NUMBER_INEXACT : 0;
+    return size < FLOAT_INTEGER_LIMIT ? NUMBER_INEXACT : 0;
 }
 
 static float float_of(uint32_t bits) {

@@ -8,7 +8,7 @@
 enum number_trait {
     NUMBER_NAN = 1 << 0,
     NUMBER_INFINITE = 1 << 1,
-    NUMBER_INEXACT = 1 << 2, /* a float that cannot be every integer, and below 2^63 */
+    NUMBER_INEXACT = 1 << 2, /* a float beyond 2^24, where some integers are none, below 2^63 */
 };
 
 /* Zero-initialized, it is empty. */

@@ -239,9 +239,7 @@ static recmap_status set_columns(recmap_dataset *dataset, recmap_error *error) {
 static bool find_header(struct text_format *format, const recmap_dataset *part) {
     const struct manifest *manifest = index_manifest(part->index);
     if (!part->info.record_count || !part->shard_table[0].framing->separator) return false;
-    const struct framing *framing = part->shard_table[0].framing;
-    *format = (struct text_format){framing->separator, framing->has_quotes, manifest->header,
-                                   manifest->header_size};
+    *format = text_format_of(part->shard_table[0].framing, manifest->header, manifest->header_size);
     return true;
 }
 

@@ -35,10 +35,8 @@ static recmap_status inherit(struct text_parts *text, const struct build_part *p
     if (!manifest->header || !framing) return RECMAP_OK;
     if (!text->header)
         return set_header(text, manifest->header, manifest->header_size, part->path, error);
-    struct text_format format = {framing->separator, framing->has_quotes, manifest->header,
-                                 manifest->header_size};
-    struct text_format due = {framing->separator, framing->has_quotes, text->header,
-                              text->header_size};
+    struct text_format format = text_format_of(framing, manifest->header, manifest->header_size);
+    struct text_format due = text_format_of(framing, text->header, text->header_size);
     recmap_status status = header_check(&format, &due, text->header_path, error);
     if (status != RECMAP_OK) fail_file(error, part->path);
     return status;

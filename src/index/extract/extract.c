@@ -175,7 +175,7 @@ recmap_status extractor_use_text(struct extractor *extractor, const struct frami
                                  const char *header, size_t header_size, recmap_error *error) {
     if (!extractor_may_read_text(extractor, framing)) return RECMAP_OK;
     if (extractor_counted_count(extractor)) return fail_counts("CSV or JSON lines", error);
-    struct text_format format = {framing->separator, framing->has_quotes, header, header_size};
+    struct text_format format = text_format_of(framing, header, header_size);
     if (extractor->has_ids && framing->separator) extractor->text_types[0] = RECMAP_TYPE_BYTES;
     extractor->plain_id_size = 0;
     return compile_text(extractor, &format, error);

@@ -117,13 +117,11 @@ static void add_record(const struct scanner *scanner, struct scan_findings *find
 static void check_header(const struct scanner *scanner, struct scan_findings *findings,
                          const struct frame *frame, const uint8_t *frame_bytes) {
     const struct scan_header *due = scanner->header;
-    const struct framing *framing = scanner->framing;
     if (!due) return;
-    struct text_format format = {framing->separator, framing->has_quotes,
-                                 (const char *)frame_bytes + frame->data_offset,
-                                 (size_t)frame->data_size};
-    struct text_format due_format = {framing->separator, framing->has_quotes,
-                                     (const char *)due->data, due->size};
+    const char *row = (const char *)frame_bytes + frame->data_offset;
+    struct text_format format = text_format_of(scanner->framing, row, (size_t)frame->data_size);
+    struct text_format due_format =
+        text_format_of(scanner->framing, (const char *)due->data, due->size);
     if (header_check(&format, &due_format, due->path, &findings->error) == RECMAP_OK) return;
     stop(findings, 0, RECMAP_MISMATCH);
 }

@@ -5,9 +5,9 @@
 
 #include "base/core/bytes.h"
 #include "base/core/error.h"
-#include "base/text/fields.h"
 #include "format/deflate/inflate.h"
 #include "index/scan/scan_shard.h"
+#include "parse/text/text_source.h"
 
 enum { FIRST_SIZE = 64 << 10 };
 
@@ -54,10 +54,9 @@ static recmap_status extend(struct shard_start *start, const struct start_reader
 
 /* Returns the first carriage return of a row that is neither in quotes nor at its end, or NULL. */
 static const char *find_return(const char *row, size_t size, const struct framing *framing) {
-    struct field_reader reader;
+    const struct text_format format = text_format_of(framing, NULL, 0);
+    struct field_reader reader = text_format_reader(&format, row, size);
     struct field_text field = {.is_last = false};
-    field_reader_init(&reader, row, size, framing->separator, NULL);
-    if (!framing->has_quotes) reader.quote = reader.separator;
     while (!field.is_last) {
         if (field_reader_next(&field, &reader, NULL) != RECMAP_OK) {
             const char *after = reader.fault_at + 1; /* a closing quote, for one */
@@ -76,8 +75,7 @@ static recmap_status check_returns(const struct shard_start *start, const struct
     const char *found = find_return(bytes + row, (size_t)size, framing);
     if (!found) return RECMAP_OK;
     fail(error, RECMAP_CORRUPT,
-         "a carriage return is in the header line: its end must be LF or "
-         "CR LF, not CR alone");
+         "a carriage return is in the header line: its end must be LF or CR LF, not CR alone");
     fail_at(error, NULL, RECMAP_NO_RECORD, (uint64_t)(found - bytes));
     fail_advise(error, "if all lines end in CR, convert the file: `tr '\\r' '\\n' < OLD > NEW`; if "
                        "it is part of a name, put the name in quotes");

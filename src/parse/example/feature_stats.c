@@ -7,10 +7,6 @@
 #include "parse/example/sequence_features.h"
 #include "parse/varints/varints.h"
 
-/* The largest float up to which all integers are floats, and one that no int64 reaches. */
-#define EXACT_MAX 0x1p24f
-#define INTEGER_LIMIT 0x1p63f
-
 enum {
     PACKED_MIN = 8, /* fewer numbers are read one by one: that takes less time */
     CHUNK = 512,    /* varints decoded at a time */
@@ -47,9 +43,9 @@ static void widen_float(struct feature_stats *stats, float value) {
         return;
     }
     float size = fabsf(value);
-    if (size > EXACT_MAX) {
+    if (size > FLOAT_EXACT_MAX) {
         if (isinf(value)) stats->infinite_count++;
-        else stats->inexact_count += size < INTEGER_LIMIT;
+        else stats->inexact_count += size < FLOAT_INTEGER_LIMIT;
     }
     bool is_first = stats->float_count++ == 0;
     if (is_first || value < stats->min_float) stats->min_float = value;

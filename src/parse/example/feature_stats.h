@@ -7,6 +7,10 @@
 #include "parse/example/feature.h"
 #include "parse/example/picture_stats.h"
 
+/* The largest float up to which all integers are floats, and one that no int64 reaches. */
+#define FLOAT_EXACT_MAX 0x1p24f
+#define FLOAT_INTEGER_LIMIT 0x1p63f
+
 struct feature_stats {
     const char *name; /* NUL-terminated; may also contain NULs */
     size_t name_size;

@@ -47,9 +47,14 @@ static const char *find_keys(struct text_piece *pieces, const struct text_source
         pieces[i] = (struct text_piece){.data = NULL};
         if (*value == 'n') continue;
         size_t read_size = place->prefix_size + size + 1;
-        if (match == MATCH_WHOLE) pieces[i].data = value;
-        else if (*value == '{') leading = key, *prefix_size = read_size;
-        else pieces[i] = (struct text_piece){.data = value, .path = key + read_size};
+        if (match == MATCH_WHOLE) {
+            pieces[i].data = value;
+        } else if (*value == '{') {
+            leading = key;
+            *prefix_size = read_size;
+        } else {
+            pieces[i] = (struct text_piece){.data = value, .path = key + read_size};
+        }
     }
     return leading;
 }

@@ -74,8 +74,8 @@ static bool read_plain(struct wanted *wanted, struct field_reader *reader) {
     return true;
 }
 
-/* As tf.io.decode_csv does: Python's csv ends the row at such a CR and keeps such a quote, other
- * readers do the opposite, so that no value is what all writers meant. */
+/* tf.io.decode_csv refuses such bytes, too. Python's csv ends the row at such a CR and keeps such a
+ * quote, other readers do the opposite: any value would be wrong for some files. */
 static bool fail_stray(const char *stray, const char *data, struct read_fault *fault) {
     bool is_return = *stray == '\r';
     fault_set(fault, RECMAP_CORRUPT, (size_t)(stray - data),
@@ -93,12 +93,10 @@ static bool fail_stray(const char *stray, const char *data, struct read_fault *f
  * fields tells whether separators were forgotten or written into a field. */
 bool row_find(struct text_piece *pieces, const struct text_source *source, const char *data,
               size_t size, struct read_fault *fault) {
-    struct field_reader reader;
+    struct field_reader reader = text_format_reader(&source->format, data, size);
     struct field_text field = {.is_last = false};
     struct wanted wanted = {.pieces = pieces, .source = source};
-    field_reader_init(&reader, data, size, source->format.separator, NULL);
     wanted.may_stray = find_byte(data, reader.end, '"', '\r', '\r') < reader.end;
-    if (!source->format.has_quotes) reader.quote = reader.separator;
     while (!field.is_last && !read_plain(&wanted, &reader)) {
         if (field_reader_next(&field, &reader, NULL) != RECMAP_OK)
             return fault_set(fault, RECMAP_CORRUPT, (size_t)(reader.fault_at - data), "%s",

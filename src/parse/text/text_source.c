@@ -8,6 +8,7 @@
 #include "base/text/fields.h"
 #include "base/words/character.h"
 #include "base/words/near_name.h"
+#include "format/framing/framing.h"
 
 static recmap_status copy_keys(struct text_source *source, const char *const *keys, size_t count,
                                recmap_error *error) {
@@ -22,6 +23,14 @@ static recmap_status copy_keys(struct text_source *source, const char *const *ke
         source->places[source->key_count] = SIZE_MAX;
     }
     return RECMAP_OK;
+}
+
+struct text_format text_format_of(const struct framing *framing, const char *header,
+                                  size_t header_size) {
+    return (struct text_format){.separator = framing->separator,
+                                .has_quotes = framing->has_quotes,
+                                .header = header,
+                                .header_size = header_size};
 }
 
 struct field_reader text_format_reader(const struct text_format *format, const char *text,

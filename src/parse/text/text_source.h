@@ -10,6 +10,7 @@
 
 #include "base/text/fields.h"
 
+struct framing;
 struct json_reader;
 struct read_fault;
 
@@ -20,6 +21,10 @@ struct text_format {
     const char *header; /* the row that names the fields; NULL: they have no names */
     size_t header_size;
 };
+
+/* How the rows of files with this framing are written. `header` may be NULL. */
+struct text_format text_format_of(const struct framing *framing, const char *header,
+                                  size_t header_size);
 
 /* A reader of the fields of one row. */
 struct field_reader text_format_reader(const struct text_format *format, const char *text,

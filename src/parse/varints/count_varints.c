@@ -31,7 +31,7 @@ TARGET static size_t count_blocks(struct varint_count *count, const uint8_t *dat
     for (; size - offset >= BLOCK; offset += BLOCK) {
         uint64_t more = find_more(data + offset);
         if (has_ten(more) || local.begun + _tzcnt_u64(~more) >= VARINT_SIZE_MAX) break;
-        local.begun = (unsigned)__builtin_clzll(~more); /* of a number that is not 0: !has_ten */
+        local.begun = (unsigned)__builtin_clzll(~more); /* ~more is not 0, or has_ten were true */
         local.ended += BLOCK - (uint64_t)_mm_popcnt_u64(more);
     }
     *count = local;
