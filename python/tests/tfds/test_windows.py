@@ -38,7 +38,7 @@ def test_two_nested_data_sets(tmp_path, first):
     assert count == 3 * 3 and set(batch) == {"other/y", "name", "rag"}
     found = sorted(row[0] for row in batch["other/y"].tolist())
     assert found == [100 * i + y for i in range(3) for y in range(3)]
-    with pytest.raises(ValueError, match=r"no nested data set 'step', only .* Did you mean 'steps'"):
+    with pytest.raises(ValueError, match=r"set 'step', only .* Did you mean 'steps'"):
         recmap.tfds.windows(ds, 2, steps="step")
 
 
