@@ -194,6 +194,12 @@ def test_the_path_of_the_index_is_checked_before_records_are_written(tmp_path):
         recmap.Writer(tmp_path / "a", index=tmp_path / "folder.rmx")
     with pytest.raises(FileNotFoundError, match="the folder of the index does not exist"):
         recmap.Writer(tmp_path / "a", index=tmp_path / "none" / "a.rmx")
+    with pytest.raises(FileNotFoundError) as raised:
+        recmap.Writer(tmp_path / "none" / "a", index=None)
+    assert str(raised.value).splitlines() == [
+        f"{tmp_path}/none/a: cannot create the file: No such file or directory",
+        "  create its folder first, or write to another",
+    ]
     assert [path.name for path in tmp_path.iterdir()] == ["folder.rmx"]
 
 

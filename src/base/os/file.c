@@ -443,11 +443,16 @@ static bool has_index_name(const char *path) {
     return size >= 4 && !strcmp(path + size - 4, ".rmx");
 }
 
-/* The error of a file that cannot be created. Where permission is missing, the folder of the target
- * is the cause, and the temporary name would only confuse. Only an index has an option that names
+/* The error of a file that cannot be created. If the folder of the target is missing or cannot be
+ * written to, the folder is the cause, and the temporary name would only confuse. Only an index has an option that names
  * it and a default path that a caller may not know. */
 static recmap_status fail_create(recmap_error *error, int code, const char *path,
                                  const char *target) {
+    if (code == ENOENT) {
+        fail_errno(error, code, target, "create the file");
+        fail_advise(error, "create its folder first, or write to another");
+        return RECMAP_IO;
+    }
     if (code != EACCES && code != EPERM && code != EROFS)
         return fail_errno(error, code, path, "create the file");
     fail_errno(error, code, target, "create a file in this folder");
