@@ -688,7 +688,8 @@ class Building(CliTest):
             "-o",
             "no/a.rmx",
             status=4,
-            err=(f"recmap: no: cannot resolve the path: No such file or directory\n{CHECK_PATH}"),
+            err="recmap: no: cannot resolve the path: No such file or directory\n"
+            "  create the folder first, or check the path\n",
         )
         err = self.run_recmap("index", "a", "-o", "a/a.rmx").err
         self.assertIn(b"Not a directory", err)

@@ -518,7 +518,7 @@ class Split(Selected):
             status=4,
             err=(
                 "recmap: missing: cannot resolve the path: No such file or directory\n"
-                "  create the folder of the selection first\n"
+                "  create the folder first, or check the path\n"
             ),
         )
         self.assertFalse(os.path.exists(self.path("missing")))

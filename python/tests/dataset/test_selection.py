@@ -91,7 +91,7 @@ def test_an_index_of_any_name(tmp_path):
 def test_a_folder_that_does_not_exist(labelled, tmp_path):
     with pytest.raises(recmap.FileMissingError) as raised:
         labelled[:3].save(tmp_path / "parts" / "view.rmv")
-    assert raised.value.advice == "create the folder of the selection first"
+    assert raised.value.advice == "create the folder first, or check the path"
 
 
 def test_views_that_have_no_index(labelled, tmp_path):

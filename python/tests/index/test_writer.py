@@ -197,8 +197,8 @@ def test_the_path_of_the_index_is_checked_before_records_are_written(tmp_path):
     with pytest.raises(FileNotFoundError) as raised:
         recmap.Writer(tmp_path / "none" / "a", index=None)
     assert str(raised.value).splitlines() == [
-        f"{tmp_path}/none/a: cannot create the file: No such file or directory",
-        "  create its folder first, or write to another",
+        f"{tmp_path}/none: cannot resolve the path: No such file or directory",
+        "  create the folder first, or check the path",
     ]
     assert [path.name for path in tmp_path.iterdir()] == ["folder.rmx"]
 

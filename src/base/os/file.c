@@ -16,6 +16,7 @@
 #include "base/core/error.h"
 #include "base/core/plural.h"
 #include "base/os/process.h"
+#include "base/words/url_prefix.h"
 
 /* O_NONBLOCK keeps the open of a FIFO from waiting for a writer. It has no effect on regular files.
  */
@@ -443,16 +444,11 @@ static bool has_index_name(const char *path) {
     return size >= 4 && !strcmp(path + size - 4, ".rmx");
 }
 
-/* The error of a file that cannot be created. If the folder of the target is missing or cannot be
- * written to, the folder is the cause, and the temporary name would only confuse. Only an index has an option that names
+/* The error of a file that cannot be created. Where permission is missing, the folder of the target
+ * is the cause, and the temporary name would only confuse. Only an index has an option that names
  * it and a default path that a caller may not know. */
 static recmap_status fail_create(recmap_error *error, int code, const char *path,
                                  const char *target) {
-    if (code == ENOENT) {
-        fail_errno(error, code, target, "create the file");
-        fail_advise(error, "create its folder first, or write to another");
-        return RECMAP_IO;
-    }
     if (code != EACCES && code != EPERM && code != EROFS)
         return fail_errno(error, code, path, "create the file");
     fail_errno(error, code, target, "create a file in this folder");
@@ -652,14 +648,22 @@ recmap_status path_resolve_folder(char **folder, const char *path, recmap_error 
     return *folder ? RECMAP_OK : fail_memory(error);
 }
 
+recmap_status path_resolve_parent(char **folder, const char *path, recmap_error *error) {
+    char *parent = path_folder(path);
+    if (!parent) return fail_memory(error);
+    recmap_status status = path_resolve(folder, parent, error);
+    bool is_missing = status == RECMAP_IO && error && error->system_errno == ENOENT;
+    if (is_missing && !url_is_url(path))
+        fail_advise(error, "create the folder first, or check the path");
+    free(parent);
+    return status;
+}
+
 recmap_status path_resolve_entry(char **real_path, const char *path, recmap_error *error) {
-    char *folder = path_folder(path), *real = NULL;
-    if (!folder) return fail_memory(error);
-    recmap_status status = path_resolve(&real, folder, error);
+    char *folder = NULL;
+    RETURN_IF_FAILED(path_resolve_parent(&folder, path, error));
+    *real_path = path_join(folder, path_name(path));
     free(folder);
-    if (status != RECMAP_OK) return status;
-    *real_path = path_join(real, path_name(path));
-    free(real);
     return *real_path ? RECMAP_OK : fail_memory(error);
 }
 

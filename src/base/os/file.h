@@ -158,6 +158,9 @@ recmap_status path_resolve(char **real_path, const char *path, recmap_error *err
  * the caller frees it. */
 recmap_status path_resolve_folder(char **folder, const char *path, recmap_error *error);
 
+/* Sets `folder` to the absolute folder, without symbolic links, of a file that may not exist. */
+recmap_status path_resolve_parent(char **folder, const char *path, recmap_error *error);
+
 /* Sets `real_path` to the absolute path of a file in a folder without symbolic links; the file may
  * be one. */
 recmap_status path_resolve_entry(char **real_path, const char *path, recmap_error *error);

@@ -9,7 +9,6 @@
 #include "base/core/bytes.h"
 #include "base/core/error.h"
 #include "base/os/file.h"
-#include "base/words/url_prefix.h"
 #include "dataset/open/dataset.h"
 #include "dataset/select/roaring.h"
 #include "format/shards/shard_name.h"
@@ -120,23 +119,13 @@ static unsigned number_width(uint64_t record_count) {
     return bits ? (bits + 7) / 8 : 1;
 }
 
-static recmap_status resolve_folder(char **real_folder, const char *path, recmap_error *error) {
-    char *folder = path_folder(path);
-    if (!folder) return fail_memory(error);
-    recmap_status status = path_resolve(real_folder, folder, error);
-    if (status == RECMAP_IO && error && error->system_errno == ENOENT && !url_is_url(path))
-        fail_advise(error, "create the folder of the selection first");
-    free(folder);
-    return status;
-}
-
 /* The path of the index in the file: relative if the index is in the folder of the file or below,
  * else absolute. The caller frees it. The index path of a selection that was opened is relative to
  * the working folder, so it must also be resolved. */
 static recmap_status stored_path(char **stored, const recmap_selection *selection, const char *path,
                                  recmap_error *error) {
     char *folder = NULL, *index_path = NULL;
-    RETURN_IF_FAILED(resolve_folder(&folder, path, error));
+    RETURN_IF_FAILED(path_resolve_parent(&folder, path, error));
     recmap_status status = path_resolve_entry(&index_path, selection->index_path, error);
     if (status == RECMAP_OK) {
         size_t size = strlen(folder);

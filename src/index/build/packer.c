@@ -79,18 +79,10 @@ static bool allocate_parts(struct packer *packer, const recmap_index_options *op
     return packer->manifest.id_name || !options->id_feature;
 }
 
-static recmap_status find_folder(struct packer *packer, const char *path, recmap_error *error) {
-    char *folder = path_folder(path);
-    if (!folder) return fail_memory(error);
-    recmap_status status = path_resolve(&packer->folder, folder, error);
-    free(folder);
-    return status;
-}
-
 static recmap_status prepare(struct packer *packer, const char *path,
                              const recmap_index_options *options,
                              enum temporary_leftovers leftovers, recmap_error *error) {
-    RETURN_IF_FAILED(find_folder(packer, path, error));
+    RETURN_IF_FAILED(path_resolve_parent(&packer->folder, path, error));
     if (!allocate_parts(packer, options)) return fail_memory(error);
     if (options->id_feature) RETURN_IF_FAILED(idsort_create(&packer->ids, path, error));
     return store_writer_create(&packer->store, path, leftovers, error);
