@@ -57,7 +57,7 @@ def _pictures_of(kind: str, dtype: Any) -> tuple[Any, ...] | None:
         raise ValueError(
             f"give key= to the {kind}, not to its Image; a list of pictures has no default"
         )
-    return dtype._spec()
+    return dtype._spec
 
 
 def value_shape_of(feature: Any) -> tuple[int | None, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -139,8 +140,9 @@ class Image(CallRepr):
     def __post_init__(self) -> None:
         check_key("Image", self.key)
         object.__setattr__(self, "decoders", _paths_of(self.decoders))
-        self._spec()
+        _ = self._spec  # which checks all arguments
 
+    @functools.cached_property
     def _element(self) -> str:
         element = element_of(self.dtype)
         if element not in _DTYPES:
@@ -157,9 +159,10 @@ class Image(CallRepr):
     def _is_random(self) -> bool:
         return isinstance(self.crop, (RandomResizedCrop, RandomCrop)) or 0 < self.flip < 1
 
+    @functools.cached_property
     def _spec(self) -> tuple[Any, ...]:
         """The description as the extension expects it."""
-        self._element()
+        _ = self._element
         kind, scale, ratio, resize, padding, fill = _crop_of(self.crop)
         mode, channels = _one_of("mode", self.mode, _MODES)
         numbers = (kind, scale, ratio, resize, padding, fill, float(self.flip))
@@ -180,8 +183,9 @@ class Image(CallRepr):
         )
 
     def _row(self, name: str) -> Row:
-        spec = self._spec()
-        return feature_row(_KIND, name, self.key, self._element(), default=self.default, image=spec)
+        return feature_row(
+            _KIND, name, self.key, self._element, default=self.default, image=self._spec
+        )
 
 
 def _one_of(name: str, value: Any, known: dict[str, Any]) -> Any:
@@ -336,7 +340,7 @@ def decode_image(
 
 
 def _decoded(data: Any, image: Image, draw: Any) -> npt.NDArray[Any]:
-    spec, element = image._spec(), image._element()
+    spec, element = image._spec, image._element
     height, width = _recmap.image_size(data, element, spec)
     stored = "uint16" if element == "bfloat16" else element
     pixels = np.empty((height, width, _MODES[image.mode][1]), stored)

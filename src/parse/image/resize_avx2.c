@@ -6,6 +6,8 @@
 
 #define TARGET __attribute__((target("avx2")))
 
+enum { PAIRS_MAX = 4 }; /* pairs of rows whose weights stay in registers */
+
 /* Two weights as a pair of 16-bit numbers; the second is 0 past the end. */
 TARGET static inline __m256i load_pair(const int16_t *weights, uint32_t t, uint32_t taps) {
     uint32_t second = t + 1 < taps ? (uint16_t)weights[t + 1] : 0;
@@ -13,27 +15,61 @@ TARGET static inline __m256i load_pair(const int16_t *weights, uint32_t t, uint3
 }
 
 /* Sixteen samples of two rows are interleaved, so that one instruction multiplies each pair by its
- * two weights and adds the products. Reads up to 15 samples past the end, and writes as many. */
+ * two weights and adds the products to the sums. */
+TARGET static inline void add_pair(__m256i sums[2], const uint8_t *first, const uint8_t *second,
+                                   __m256i pair) {
+    __m128i a = _mm_loadu_si128((const __m128i *)(const void *)first);
+    __m128i b = _mm_loadu_si128((const __m128i *)(const void *)second);
+    __m256i ab = _mm256_cvtepu8_epi16(_mm_unpacklo_epi8(a, b));
+    sums[0] = _mm256_add_epi32(sums[0], _mm256_madd_epi16(ab, pair));
+    ab = _mm256_cvtepu8_epi16(_mm_unpackhi_epi8(a, b));
+    sums[1] = _mm256_add_epi32(sums[1], _mm256_madd_epi16(ab, pair));
+}
+
+TARGET static inline void store_line(int16_t *line, const __m256i sums[2]) {
+    enum { SHIFT = FILTER_BITS - RESIZE_FRACTION_BITS };
+    __m256i low = _mm256_srai_epi32(sums[0], SHIFT), high = _mm256_srai_epi32(sums[1], SHIFT);
+    __m256i packed = _mm256_permute4x64_epi64(_mm256_packs_epi32(low, high), 0xd8);
+    _mm256_storeu_si256((__m256i *)(void *)line, packed);
+}
+
+/* A constant number of pairs: the compiler unrolls the inner loop, and keeps the weights and the
+ * rows in registers. Reads up to 15 samples past the end, and writes as many. */
+TARGET static inline __attribute__((always_inline)) void
+filter_pairs(int16_t *line, const uint8_t *const *rows, const int16_t *weights, uint32_t taps,
+             size_t size, uint32_t pair_count) {
+    const __m256i half = _mm256_set1_epi32(1 << (FILTER_BITS - RESIZE_FRACTION_BITS - 1));
+    const uint8_t *first[PAIRS_MAX], *second[PAIRS_MAX];
+    __m256i pairs[PAIRS_MAX];
+    for (uint32_t p = 0; p < pair_count; p++) {
+        first[p] = rows[2 * p];
+        second[p] = rows[2 * p + 1 < taps ? 2 * p + 1 : 2 * p];
+        pairs[p] = load_pair(weights, 2 * p, taps);
+    }
+    for (size_t at = 0; at < size; at += 16) {
+        __m256i sums[2] = {half, half};
+        for (uint32_t p = 0; p < pair_count; p++)
+            add_pair(sums, first[p] + at, second[p] + at, pairs[p]);
+        store_line(line + at, sums);
+    }
+}
+
 TARGET static void filter_down(int16_t *line, const uint8_t *const *rows, const int16_t *weights,
                                uint32_t taps, size_t size) {
-    enum { SHIFT = FILTER_BITS - RESIZE_FRACTION_BITS };
-    const __m256i half = _mm256_set1_epi32(1 << (SHIFT - 1));
+    switch ((taps + 1) / 2) {
+    case 1: filter_pairs(line, rows, weights, taps, size, 1); return;
+    case 2: filter_pairs(line, rows, weights, taps, size, 2); return;
+    case 3: filter_pairs(line, rows, weights, taps, size, 3); return;
+    case 4: filter_pairs(line, rows, weights, taps, size, 4); return;
+    default: break;
+    }
+    const __m256i half = _mm256_set1_epi32(1 << (FILTER_BITS - RESIZE_FRACTION_BITS - 1));
     for (size_t at = 0; at < size; at += 16) {
-        __m256i low = half, high = half;
-        for (uint32_t t = 0; t < taps; t += 2) {
-            const uint8_t *next = rows[t + 1 < taps ? t + 1 : t];
-            __m128i a = _mm_loadu_si128((const __m128i *)(const void *)(rows[t] + at));
-            __m128i b = _mm_loadu_si128((const __m128i *)(const void *)(next + at));
-            __m256i pair = load_pair(weights, t, taps);
-            __m256i ab = _mm256_cvtepu8_epi16(_mm_unpacklo_epi8(a, b));
-            low = _mm256_add_epi32(low, _mm256_madd_epi16(ab, pair));
-            ab = _mm256_cvtepu8_epi16(_mm_unpackhi_epi8(a, b));
-            high = _mm256_add_epi32(high, _mm256_madd_epi16(ab, pair));
-        }
-        low = _mm256_srai_epi32(low, SHIFT);
-        high = _mm256_srai_epi32(high, SHIFT);
-        __m256i packed = _mm256_permute4x64_epi64(_mm256_packs_epi32(low, high), 0xd8);
-        _mm256_storeu_si256((__m256i *)(void *)(line + at), packed);
+        __m256i sums[2] = {half, half};
+        for (uint32_t t = 0; t < taps; t += 2)
+            add_pair(sums, rows[t] + at, rows[t + 1 < taps ? t + 1 : t] + at,
+                     load_pair(weights, t, taps));
+        store_line(line + at, sums);
     }
 }
 
@@ -52,17 +88,18 @@ TARGET static inline __m256i load_weights(const int16_t *low, const int16_t *hig
     return _mm256_blend_epi32(_mm256_set1_epi32(first), _mm256_set1_epi32(second), 0xf0);
 }
 
-/* Rounds sums, and stores a pixel from each half. Four bytes are written, so the byte after a pixel
- * of three channels is overwritten. */
-TARGET static inline void store_pixels(uint8_t *low, uint8_t *high, __m256i sums) {
+/* Stores four pixels: the first two are in the halves of `low`. Sixteen bytes are written, so with
+ * three channels the four after the pixels are overwritten. */
+TARGET static inline void store_pixels(uint8_t *row, __m256i low, __m256i high, unsigned channels) {
     enum { SHIFT = FILTER_BITS + RESIZE_FRACTION_BITS };
-    sums = _mm256_srai_epi32(_mm256_add_epi32(sums, _mm256_set1_epi32(1 << (SHIFT - 1))), SHIFT);
-    sums = _mm256_packs_epi32(sums, sums);
-    sums = _mm256_packus_epi16(sums, sums);
-    int32_t first = _mm_cvtsi128_si32(_mm256_castsi256_si128(sums));
-    int32_t second = _mm_cvtsi128_si32(_mm256_extracti128_si256(sums, 1));
-    memcpy(low, &first, sizeof first);
-    memcpy(high, &second, sizeof second);
+    const __m128i dense = _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1);
+    __m256i packed =
+        _mm256_packs_epi32(_mm256_srai_epi32(low, SHIFT), _mm256_srai_epi32(high, SHIFT));
+    packed = _mm256_packus_epi16(packed, packed); /* pixels 0 and 2, then 1 and 3 */
+    __m128i pixels =
+        _mm_unpacklo_epi32(_mm256_castsi256_si128(packed), _mm256_extracti128_si256(packed, 1));
+    if (channels == 3) pixels = _mm_shuffle_epi8(pixels, dense);
+    _mm_storeu_si128((__m128i *)(void *)row, pixels);
 }
 
 /* The shuffle brings the same channel of two neighbours together: r0 r1 g0 g1 b0 b1. */
@@ -72,28 +109,36 @@ TARGET static inline __m256i shuffle_of(unsigned channels) {
     return _mm256_broadcastsi128_si256(channels == 3 ? together3 : together4);
 }
 
-/* Two pixels at a time, and two taps of each. All pixels get as many taps as the one with the most,
- * so that the number of steps is known; those past a pixel's own have the weight 0. */
+/* Adds to the sums of two pixels: the samples from `low` and `high` on, times their weights. */
+TARGET static inline __m256i add_taps(__m256i sums, const int16_t *const samples[2],
+                                      const int16_t *const weights[2], __m256i together) {
+    __m256i both = _mm256_shuffle_epi8(load_samples(samples[0], samples[1]), together);
+    return _mm256_add_epi32(sums, _mm256_madd_epi16(both, load_weights(weights[0], weights[1])));
+}
+
+/* Four pixels at a time, and two taps of each. All pixels get as many taps as the one with the
+ * most, so that the number of steps is known; those past a pixel's own have the weight 0. If fewer
+ * than four pixels are left, the last one takes the place of the missing ones. */
 TARGET static inline __attribute__((always_inline)) void
 filter_across(uint8_t *row, const int16_t *line, const struct filter *filter, unsigned channels,
               uint32_t taps) {
-    const __m256i together = shuffle_of(channels);
-    const uint32_t count = filter->count;
-    const int16_t *low_weights = filter->weights;
-    for (uint32_t x = 0; x < count; x += 2, low_weights += 2 * (size_t)filter->taps_stride) {
-        const bool is_pair = x + 1 < count;
-        const int16_t *low = line + (size_t)filter->first[x] * channels;
-        const int16_t *high = line + (size_t)filter->first[x + is_pair] * channels;
-        const int16_t *high_weights = is_pair ? low_weights + filter->taps_stride : low_weights;
-        __m256i sums = _mm256_setzero_si256();
-        for (uint32_t t = 0; t < taps; t += 2) {
-            __m256i samples = load_samples(low + t * channels, high + t * channels);
-            __m256i weights = load_weights(low_weights + t, high_weights + t);
-            samples = _mm256_shuffle_epi8(samples, together);
-            sums = _mm256_add_epi32(sums, _mm256_madd_epi16(samples, weights));
+    enum { SHIFT = FILTER_BITS + RESIZE_FRACTION_BITS };
+    const __m256i together = shuffle_of(channels), half = _mm256_set1_epi32(1 << (SHIFT - 1));
+    const uint32_t last = filter->count - 1;
+    for (uint32_t x = 0; x <= last; x += 4) {
+        const int16_t *samples[4], *weights[4];
+        for (uint32_t p = 0; p < 4; p++) {
+            uint32_t pixel = x + p < last ? x + p : last;
+            samples[p] = line + (size_t)filter->first[pixel] * channels;
+            weights[p] = filter->weights + (size_t)pixel * filter->taps_stride;
         }
-        uint8_t *pixel = row + (size_t)x * channels;
-        store_pixels(pixel, pixel + is_pair * channels, sums);
+        __m256i low = half, high = half;
+        for (uint32_t t = 0; t < taps; t += 2) {
+            low = add_taps(low, samples, weights, together);
+            high = add_taps(high, samples + 2, weights + 2, together);
+            for (uint32_t p = 0; p < 4; p++) samples[p] += 2 * channels, weights[p] += 2;
+        }
+        store_pixels(row + (size_t)x * channels, low, high, channels);
     }
 }
 
