@@ -1,4 +1,6 @@
-/* Finds the first of a few bytes, 16 bytes at a time where the CPU's base instructions allow it. */
+/* Finds the first of a few bytes, 16 bytes at a time where the CPU's base instructions allow it.
+ *
+ * The masks of a block have one bit for each byte, which is bit i << FIND_BYTE_SHIFT for byte i. */
 #ifndef RECMAP_BASE_TEXT_FIND_BYTE_H
 #define RECMAP_BASE_TEXT_FIND_BYTE_H
 
@@ -9,7 +11,7 @@
 
 enum { FIND_BYTE_STEP = 16, FIND_BYTE_SHIFT = 0 };
 
-/* Bit i is set if byte i of the block is one of the three. */
+/* Marks the bytes that are one of the three. */
 static inline uint64_t find_byte_mask(const char *block, char a, char b, char c) {
     __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)block);
     __m128i is_a = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(a));
@@ -17,26 +19,52 @@ static inline uint64_t find_byte_mask(const char *block, char a, char b, char c)
     __m128i is_c = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c));
     return (uint64_t)_mm_movemask_epi8(_mm_or_si128(is_a, _mm_or_si128(is_b, is_c)));
 }
+
+/* Marks the bytes that are one of the two, or at most CR. */
+static inline uint64_t find_control_mask(const char *block, char a, char b) {
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)block);
+    __m128i is_a = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(a));
+    __m128i is_b = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b));
+    __m128i is_control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8('\r')), bytes);
+    return (uint64_t)_mm_movemask_epi8(_mm_or_si128(is_a, _mm_or_si128(is_b, is_control)));
+}
 #elif defined(__aarch64__) && !defined(RECMAP_PORTABLE)
 #include <arm_neon.h>
 
 enum { FIND_BYTE_STEP = 16, FIND_BYTE_SHIFT = 2 };
 
-/* Bits 4 i to 4 i + 3 are set if byte i of the block is one of the three. */
+/* One bit of each byte that has all bits set. */
+static inline uint64_t find_byte_bits(uint8x16_t bytes) {
+    uint8x8_t halves = vshrn_n_u16(vreinterpretq_u16_u8(bytes), 4);
+    return vget_lane_u64(vreinterpret_u64_u8(halves), 0) & UINT64_C(0x1111111111111111);
+}
+
+/* Marks the bytes that are one of the three. */
 static inline uint64_t find_byte_mask(const char *block, char a, char b, char c) {
     uint8x16_t bytes = vld1q_u8((const uint8_t *)block);
     uint8x16_t is_a = vceqq_u8(bytes, vdupq_n_u8((uint8_t)a));
     uint8x16_t is_b = vceqq_u8(bytes, vdupq_n_u8((uint8_t)b));
     uint8x16_t is_c = vceqq_u8(bytes, vdupq_n_u8((uint8_t)c));
-    uint8x16_t is_any = vorrq_u8(is_a, vorrq_u8(is_b, is_c));
-    uint8x8_t halves = vshrn_n_u16(vreinterpretq_u16_u8(is_any), 4);
-    return vget_lane_u64(vreinterpret_u64_u8(halves), 0);
+    return find_byte_bits(vorrq_u8(is_a, vorrq_u8(is_b, is_c)));
+}
+
+/* Marks the bytes that are one of the two, or at most CR. */
+static inline uint64_t find_control_mask(const char *block, char a, char b) {
+    uint8x16_t bytes = vld1q_u8((const uint8_t *)block);
+    uint8x16_t is_a = vceqq_u8(bytes, vdupq_n_u8((uint8_t)a));
+    uint8x16_t is_b = vceqq_u8(bytes, vdupq_n_u8((uint8_t)b));
+    uint8x16_t is_control = vcleq_u8(bytes, vdupq_n_u8('\r'));
+    return find_byte_bits(vorrq_u8(is_a, vorrq_u8(is_b, is_control)));
 }
 #else
 enum { FIND_BYTE_STEP = 1, FIND_BYTE_SHIFT = 0 };
 
 static inline uint64_t find_byte_mask(const char *block, char a, char b, char c) {
     return *block == a || *block == b || *block == c;
+}
+
+static inline uint64_t find_control_mask(const char *block, char a, char b) {
+    return *block == a || *block == b || (unsigned char)*block <= '\r';
 }
 #endif
 

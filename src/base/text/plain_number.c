@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/text/json_reader.h"
+#include "base/text/short_number.h"
 #include "base/words/character.h"
 
 /* Reads digits that always fit into 64 bits. */
@@ -174,14 +175,23 @@ static bool is_between(double value) {
     return (bits & 0x1fffffff) == 0x10000000 || (value != 0 && fabs(value) < 0x1p-126);
 }
 
-bool plain_float(float *value, const char *text, size_t size) {
+/* The float nearest to a number whose nearest double is known. */
+static float round_double(double number, const char *text, size_t size) {
     struct decimal decimal;
     char rewritten[64];
+    if (is_between(number) && read_decimal(&decimal, text, size) &&
+        write_decimal(rewritten, sizeof rewritten, &decimal))
+        return strtof(rewritten, NULL);
+    return (float)number;
+}
+
+bool plain_float_within(float *value, const char *text, size_t size, const char *end) {
     double number;
-    if (!plain_double(&number, text, size)) return false;
-    *value = (float)number;
-    if (!is_between(number)) return true;
-    if (read_decimal(&decimal, text, size) && write_decimal(rewritten, sizeof rewritten, &decimal))
-        *value = strtof(rewritten, NULL);
+    if (!short_double(&number, text, size, end) && !plain_double(&number, text, size)) return false;
+    *value = round_double(number, text, size);
     return true;
+}
+
+bool plain_float(float *value, const char *text, size_t size) {
+    return plain_float_within(value, text, size, text + size);
 }

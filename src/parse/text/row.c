@@ -2,13 +2,17 @@
 #include <stdlib.h>
 
 #include "base/core/plural.h"
+#include "base/text/field_marks.h"
 #include "base/text/fields.h"
-#include "base/text/find_byte.h"
 #include "parse/decode/read_fault.h"
 #include "parse/text/text_source.h"
 
+/* The largest place of a key, or 0. */
+static size_t last_place(const struct text_source *source) {
+    return source->key_count ? source->order[source->key_count - 1].place : 0;
+}
+
 static bool fail_count(const struct text_source *source, size_t count, struct read_fault *fault) {
-    size_t last = source->key_count ? source->places[source->order[source->key_count - 1]] : 0;
     if (source->field_count)
         fault_set(fault, RECMAP_CORRUPT, SIZE_MAX,
                   "the row has %zu field%s, but the header has %zu", count, plural(count),
@@ -16,7 +20,7 @@ static bool fail_count(const struct text_source *source, size_t count, struct re
     else
         fault_set(fault, RECMAP_CORRUPT, SIZE_MAX,
                   "the row has %zu field%s, but field %zu is requested", count, plural(count),
-                  last);
+                  last_place(source));
     fault_advise(fault, "put fields that contain the separator in quotes, or skip bad records");
     return false;
 }
@@ -24,53 +28,82 @@ static bool fail_count(const struct text_source *source, size_t count, struct re
 /* Without a header, rows need only have the fields that are requested. */
 static bool has_count(const struct text_source *source, size_t count) {
     if (source->field_count) return count == source->field_count;
-    return !source->key_count || count > source->places[source->order[source->key_count - 1]];
+    return !source->key_count || count > last_place(source);
 }
 
-/* The pieces that are wanted, while the fields of a row are read. */
-struct wanted {
-    struct text_piece *pieces;
-    const struct text_source *source;
-    size_t next;       /* of source->order */
-    size_t count;      /* fields so far */
+/* A row, while its fields are read. */
+struct row {
+    struct text_piece *pieces;    /* of the keys */
+    const struct field_key *next; /* the first key without a piece */
+    size_t count;                 /* fields so far */
+    const char *at, *end;
     const char *stray; /* the first quote or CR in a field that is not in quotes, or NULL */
-    bool may_stray;    /* the row has quotes or CRs */
+    char separator, quote;
 };
 
-static inline void add_field(struct wanted *wanted, struct text_piece piece) {
-    const struct text_source *source = wanted->source;
-    for (; wanted->next < source->key_count; wanted->next++) {
-        size_t key = source->order[wanted->next];
-        if (source->places[key] != wanted->count) break;
-        wanted->pieces[key] = piece;
+/* Members are written one by one: copying a struct that was just written waits for the writes. */
+static inline void add_field(struct row *row, const char *data, size_t size, bool has_quotes) {
+    for (; row->next->place == row->count; row->next++) {
+        struct text_piece *piece = &row->pieces[row->next->key];
+        piece->data = data;
+        piece->size = size;
+        piece->has_quotes = has_quotes;
+        piece->path = NULL;
     }
-    wanted->count++;
+    row->count++;
 }
 
-/* Finds a quote or a CR in a field that is not in quotes. */
-static void find_stray(struct wanted *wanted, const struct field_reader *reader, const char *first,
-                       const char *end) {
-    const char *found = find_byte(first, end, reader->quote, '\r', '\r');
-    if (found < end && !wanted->stray) wanted->stray = found;
+/* What a mark in a field without quotes is. */
+enum mark_kind {
+    MARK_ORDINARY,
+    MARK_STRAY, /* a quote, or a CR within the row */
+    MARK_HARD,  /* ends what read_plain reads: a quoted field, a line feed or NUL */
+};
+
+static enum mark_kind judge_mark(const struct row *row, const char *mark, bool is_first) {
+    if (*mark == row->quote) return is_first ? MARK_HARD : MARK_STRAY;
+    if (*mark == '\r') return mark[1] == '\n' ? MARK_ORDINARY : MARK_STRAY;
+    return *mark == '\n' || !*mark ? MARK_HARD : MARK_ORDINARY;
 }
 
 /* Reads fields without quotes, which most are, up to the first that begins with one or has a byte
- * that the reader must judge. Returns true at the end of the row. */
-static bool read_plain(struct wanted *wanted, struct field_reader *reader) {
-    const char *at = reader->at, *end = reader->end, separator = reader->separator;
-    for (;; at++) {
-        reader->at = at;
-        if (at < end && *at == reader->quote && separator != reader->quote) return false;
-        const char *first = at;
-        at = find_byte(at, end, separator, '\n', 0);
-        if (at < end && *at != separator) return false;
-        bool has_return = at == end && at > first && at[-1] == '\r';
-        if (wanted->may_stray) find_stray(wanted, reader, first, at - has_return);
-        add_field(wanted,
-                  (struct text_piece){.data = first, .size = (size_t)(at - first) - has_return});
-        if (at == end) break;
+ * that field_reader_next must judge. All marks of these fields are found in one pass. Returns true
+ * at the end of the row. */
+static bool read_plain(struct row *row) {
+    const char *first = row->at, *end = row->end;
+    struct field_marks marks;
+    field_marks_init(&marks, first, end, row->separator, row->quote);
+    for (;;) {
+        const char *mark = field_marks_next(&marks);
+        if (mark < end && *mark == row->separator) {
+            add_field(row, first, (size_t)(mark - first), false);
+            first = mark + 1;
+            continue;
+        }
+        if (mark == end || (*mark == '\r' && mark + 1 == end)) {
+            add_field(row, first, (size_t)(mark - first), false);
+            row->at = end;
+            return true;
+        }
+        enum mark_kind kind = judge_mark(row, mark, mark == first);
+        row->at = first;
+        if (kind == MARK_HARD) return false;
+        if (kind == MARK_STRAY && !row->stray) row->stray = mark;
     }
-    reader->at = end;
+}
+
+/* Reads the next field, whatever it has. Sets `is_last` if it ends the row. */
+static bool read_hard(bool *is_last, struct row *row, const struct text_format *format,
+                      const char *data, struct read_fault *fault) {
+    struct field_reader reader = text_format_reader(format, data, (size_t)(row->end - data));
+    struct field_text field;
+    reader.at = row->at;
+    if (field_reader_next(&field, &reader, NULL) != RECMAP_OK)
+        return fault_set(fault, RECMAP_CORRUPT, (size_t)(reader.fault_at - data), "%s",
+                         reader.fault);
+    add_field(row, field.data, field.size, field.has_quotes);
+    row->at = reader.at;
+    *is_last = field.is_last;
     return true;
 }
 
@@ -93,19 +126,18 @@ static bool fail_stray(const char *stray, const char *data, struct read_fault *f
  * fields tells whether separators were forgotten or written into a field. */
 bool row_find(struct text_piece *pieces, const struct text_source *source, const char *data,
               size_t size, struct read_fault *fault) {
-    struct field_reader reader = text_format_reader(&source->format, data, size);
-    struct field_text field = {.is_last = false};
-    struct wanted wanted = {.pieces = pieces, .source = source};
-    wanted.may_stray = find_byte(data, reader.end, '"', '\r', '\r') < reader.end;
-    while (!field.is_last && !read_plain(&wanted, &reader)) {
-        if (field_reader_next(&field, &reader, NULL) != RECMAP_OK)
-            return fault_set(fault, RECMAP_CORRUPT, (size_t)(reader.fault_at - data), "%s",
-                             reader.fault);
-        add_field(&wanted, (struct text_piece){field.data, field.size, field.has_quotes, NULL});
-    }
-    if (wanted.stray) return fail_stray(wanted.stray, data, fault);
-    if (reader.at < reader.end)
-        return fault_set(fault, RECMAP_CORRUPT, (size_t)(reader.at - data),
+    const struct text_format *format = &source->format;
+    struct row row = {.pieces = pieces,
+                      .next = source->order,
+                      .at = data + field_mark_size(data, size),
+                      .end = data + size,
+                      .separator = format->separator,
+                      .quote = format->has_quotes ? '"' : format->separator};
+    for (bool is_last = false; !is_last && !read_plain(&row);)
+        if (!read_hard(&is_last, &row, format, data, fault)) return false;
+    if (row.stray) return fail_stray(row.stray, data, fault);
+    if (row.at < row.end)
+        return fault_set(fault, RECMAP_CORRUPT, (size_t)(row.at - data),
                          "a line feed is outside quotes: the record has more than one row");
-    return has_count(source, wanted.count) || fail_count(source, wanted.count, fault);
+    return has_count(source, row.count) || fail_count(source, row.count, fault);
 }

@@ -9,16 +9,21 @@
 #include "base/core/plural.h"
 #include "base/text/json_reader.h"
 #include "base/text/plain_number.h"
+#include "base/text/short_number.h"
 #include "parse/decode/read_fault.h"
 #include "parse/decode/read_paths.h"
 #include "parse/plan/plan.h"
 #include "parse/text/json_gather.h"
 #include "parse/text/text_value.h"
 
+/* The slots of rows that put_plain fills, by their elements. */
+enum plain_kind { PLAIN_NONE, PLAIN_INT64, PLAIN_FLOAT32, PLAIN_BYTES };
+
 struct text_reader {
     struct record_reader base;
     struct text_source source;
     const recmap_feature **features; /* the first one of each slot */
+    enum plain_kind *kinds;          /* of each slot */
     char *missing;
     size_t missing_size;
     char separator;
@@ -275,20 +280,23 @@ static bool put_piece(const struct target *target, struct text_piece *piece) {
 }
 
 /* Puts a scalar that is written plainly, as most are. Returns false for anything else, which
- * put_piece reads or refuses. */
-static bool put_plain(const struct text_reader *reader, struct sink *sink, const struct slot *slot,
-                      size_t row, const struct text_piece *piece) {
-    if (slot->count != 1 || piece->has_quotes || is_missing(reader, piece)) return false;
-    void *values = sink->values.data;
-    if (slot->element == RECMAP_ELEMENT_INT64)
-        return plain_int64((int64_t *)values + row, piece->data, piece->size);
-    if (slot->element == RECMAP_ELEMENT_FLOAT32) {
-        float *value = (float *)values + row;
-        return plain_float(value, piece->data, piece->size) && isfinite(*value);
+ * put_piece reads or refuses. `end` is that of the record. */
+static bool put_plain(enum plain_kind kind, void *values, size_t row,
+                      const struct text_piece *piece, const char *end) {
+    if (piece->has_quotes) return false;
+    if (kind == PLAIN_INT64) {
+        int64_t *value = (int64_t *)values + row;
+        return short_int64(value, piece->data, piece->size, end) ||
+               plain_int64(value, piece->data, piece->size);
     }
-    if (slot->element != RECMAP_ELEMENT_BYTES || piece->size > INT32_MAX) return false;
-    ((recmap_bytes *)values)[row] = (recmap_bytes){(const uint8_t *)piece->data, piece->size};
-    return true;
+    if (kind == PLAIN_FLOAT32) {
+        float *value = (float *)values + row;
+        return plain_float_within(value, piece->data, piece->size, end) && isfinite(*value);
+    }
+    recmap_bytes *value = (recmap_bytes *)values + row;
+    value->data = (const uint8_t *)piece->data;
+    value->size = piece->size;
+    return piece->size <= INT32_MAX;
 }
 
 /* Advises what to do with a record that is not text of the reader's kind. */
@@ -304,21 +312,22 @@ static bool read(const struct record_reader *base, struct sink *sinks, struct re
                  const recmap_parser *parser, const uint8_t *data, size_t size, size_t row,
                  struct read_fault *fault) {
     const struct text_reader *reader = (const struct text_reader *)base;
+    const char *record = (const char *)data;
     size_t count = parser->features.count;
     struct text_piece *pieces = reader_memory_scratch(memory, (count + 1) * sizeof *pieces);
     if (!pieces) return fault_memory(fault);
     if (!text_source_find(pieces, &reader->source, data, size, fault)) return advise(reader, fault);
-    bool has_plain = reader->source.format.separator != 0;
     for (size_t i = 0; i < count; i++) {
-        const struct slot *slot = &parser->features.slots[i];
-        bool is_scalar = has_plain && !reader->features[i]->dimension_count;
-        if (is_scalar && put_plain(reader, &sinks[i], slot, row, &pieces[i])) continue;
+        void *values = sinks[i].values.data;
+        if (reader->kinds[i] != PLAIN_NONE && !is_missing(reader, &pieces[i]) &&
+            put_plain(reader->kinds[i], values, row, &pieces[i], record + size))
+            continue;
         struct target target = {.reader = reader,
                                 .sink = &sinks[i],
-                                .slot = slot,
+                                .slot = &parser->features.slots[i],
                                 .feature = reader->features[i],
                                 .row = row,
-                                .record = (const char *)data,
+                                .record = record,
                                 .record_size = size,
                                 .place = pieces[i].data,
                                 .memory = memory,
@@ -332,21 +341,36 @@ static void destroy(struct record_reader *base) {
     struct text_reader *reader = (struct text_reader *)base;
     text_source_deinit(&reader->source);
     free(reader->features);
+    free(reader->kinds);
     free(reader->missing);
     free(reader);
+}
+
+static enum plain_kind plain_kind_of(const struct slot *slot, const recmap_feature *feature) {
+    if (slot->count != 1 || feature->dimension_count) return PLAIN_NONE;
+    switch (slot->element) {
+    case RECMAP_ELEMENT_INT64: return PLAIN_INT64;
+    case RECMAP_ELEMENT_FLOAT32: return PLAIN_FLOAT32;
+    case RECMAP_ELEMENT_BYTES: return PLAIN_BYTES;
+    default: return PLAIN_NONE;
+    }
 }
 
 static recmap_status prepare(struct text_reader *reader, const recmap_parser *parser,
                              const struct text_format *format, recmap_error *error) {
     size_t count = parser->features.count;
     reader->features = calloc(count + 1, sizeof *reader->features);
+    reader->kinds = calloc(count + 1, sizeof *reader->kinds);
     const char **keys = calloc(count + 1, sizeof *keys);
-    recmap_status status = keys && reader->features && reader->missing ? RECMAP_OK
-                                                                       : fail_memory(error);
-    for (size_t i = 0; status == RECMAP_OK && i < count; i++)
-        keys[i] = parser->features.slots[i].name;
+    bool has_memory = keys && reader->features && reader->kinds && reader->missing;
+    recmap_status status = has_memory ? RECMAP_OK : fail_memory(error);
     for (size_t i = parser->column_count; status == RECMAP_OK && i-- > 0;)
         reader->features[parser->columns[i].values_slot] = &parser->columns[i].feature;
+    for (size_t i = 0; status == RECMAP_OK && i < count; i++) {
+        const struct slot *slot = &parser->features.slots[i];
+        keys[i] = slot->name;
+        if (format->separator) reader->kinds[i] = plain_kind_of(slot, reader->features[i]);
+    }
     if (status == RECMAP_OK) status = text_source_init(&reader->source, format, keys, count, error);
     free(keys);
     return status;

@@ -134,10 +134,11 @@ static recmap_status find_places(struct text_source *source, const struct text_f
 static void sort_places(struct text_source *source) {
     for (size_t i = 0; i < source->key_count; i++) {
         size_t at = i;
-        for (; at && source->places[source->order[at - 1]] > source->places[i]; at--)
+        for (; at && source->order[at - 1].place > source->places[i]; at--)
             source->order[at] = source->order[at - 1];
-        source->order[at] = i;
+        source->order[at] = (struct field_key){source->places[i], i};
     }
+    source->order[source->key_count] = (struct field_key){SIZE_MAX, SIZE_MAX};
 }
 
 static bool has_paths(const struct text_source *source) {
@@ -172,7 +173,7 @@ void text_source_deinit(struct text_source *source) {
 
 bool text_source_find(struct text_piece *pieces, const struct text_source *source,
                       const uint8_t *data, size_t size, struct read_fault *fault) {
+    if (source->format.separator) return row_find(pieces, source, (const char *)data, size, fault);
     for (size_t i = 0; i < source->key_count; i++) pieces[i] = (struct text_piece){.data = NULL};
-    return source->format.separator ? row_find(pieces, source, (const char *)data, size, fault)
-                                    : json_find(pieces, source, (const char *)data, size, fault);
+    return json_find(pieces, source, (const char *)data, size, fault);
 }

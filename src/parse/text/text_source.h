@@ -41,15 +41,21 @@ struct text_piece {
                    no members. Else NULL */
 };
 
+/* A key that is wanted of a row, and the field that has its value. At the end: SIZE_MAX. */
+struct field_key {
+    size_t place;
+    size_t key;
+};
+
 /* The keys whose values are wanted, compiled. Immutable and thread-safe. */
 struct text_source {
     struct text_format format; /* without the header */
     char **keys;
     size_t key_count;
-    size_t *places;     /* of rows: the field of each key, from 0 */
-    size_t *order;      /* of rows: the keys in the order of their places */
-    size_t field_count; /* that every row must have; 0: not known */
-    bool has_paths;     /* of JSON: a key has dots, or is there twice */
+    size_t *places;          /* of rows: the field of each key, from 0 */
+    struct field_key *order; /* of rows: the keys in the order of their places, and an end */
+    size_t field_count;      /* that every row must have; 0: not known */
+    bool has_paths;          /* of JSON: a key has dots, or is there twice */
 };
 
 /* Compiles keys. A key of a row is the name of a field in the header, or `#3` for the field with

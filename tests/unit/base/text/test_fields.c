@@ -10,6 +10,10 @@
 
 #include <cmocka.h>
 
+#include "base/text/field_marks.h"
+#include "support/random.h"
+#include "support/rounds.h"
+
 /* Appends the next row to `out`: fields end in `|`, and the row in `/` and the line after it. A
  * quoted field has its quotes. */
 static recmap_status describe_row(FILE *out, struct field_reader *reader, recmap_error *error) {
@@ -195,10 +199,39 @@ static void test_a_long_field_can_be_interrupted(void **state) {
     free(text);
 }
 
+static bool is_mark(char c, char separator, char quote) {
+    return c == separator || c == quote || (unsigned char)c <= '\r';
+}
+
+/* Rows of every length up to a few blocks, from each byte of memory that ends with the row. */
+static void test_marks_are_found_in_rows_of_any_length(void **state) {
+    (void)state;
+    static const char characters[] = ",,\"\r\n\t\0;abc\x0e\x1f\x80\x8d\xff";
+    struct rng random = {3};
+    unsigned rounds = some_rounds(30000);
+    for (unsigned i = 0; i < rounds; i++) {
+        size_t size = rng_below(&random, 70);
+        char *text = malloc(size + !size);
+        assert_non_null(text);
+        for (size_t k = 0; k < size; k++)
+            text[k] = rng_one_in(&random, 3) ? characters[rng_below(&random, sizeof characters - 1)]
+                                             : 'x';
+        struct field_marks marks;
+        char separator = rng_one_in(&random, 2) ? ',' : ';';
+        field_marks_init(&marks, text, text + size, separator, '"');
+        for (size_t k = 0; k < size; k++)
+            if (is_mark(text[k], separator, '"'))
+                assert_ptr_equal(field_marks_next(&marks), text + k);
+        for (int k = 0; k < 2; k++) assert_ptr_equal(field_marks_next(&marks), text + size);
+        free(text);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ends_of_rows),
         cmocka_unit_test(test_rows_without_quotes_end_at_each_line_feed),
+        cmocka_unit_test(test_marks_are_found_in_rows_of_any_length),
         cmocka_unit_test(test_fields_of_rows),
         cmocka_unit_test(test_quoted_fields_are_read),
         cmocka_unit_test(test_line_ends_are_lf_or_cr_lf),

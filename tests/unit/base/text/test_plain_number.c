@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/text/short_number.h"
 #include "support/random.h"
 #include "support/rounds.h"
 
@@ -69,6 +70,17 @@ static void test_unsigned_integers(void **state) {
         assert_false(plain_uint64(&value, others[i], strlen(others[i])));
 }
 
+/* Numbers within a longer text: what follows them does not count, whatever it is. */
+static void expect_within(const char *text, const char *rest, float due) {
+    char longer[96];
+    float value;
+    size_t size = strlen(text), all = (size_t)snprintf(longer, sizeof longer, "%s%s", text, rest);
+    assert_true(all < sizeof longer);
+    assert_true(plain_float_within(&value, longer, size, longer + all));
+    if (memcmp(&value, &due, sizeof due) != 0 && !(isnan(value) && isnan(due)))
+        fail_msg("%s: %a, not %a", longer, (double)value, (double)due);
+}
+
 static void expect_double(const char *text) {
     double value, due = strtod(text, NULL);
     float narrow, narrow_due = strtof(text, NULL);
@@ -76,6 +88,9 @@ static void expect_double(const char *text) {
     assert_true(plain_float(&narrow, text, strlen(text)));
     if (memcmp(&value, &due, sizeof due) != 0 && !(isnan(value) && isnan(due)))
         fail_msg("%s: %a, not %a", text, value, due);
+    expect_within(text, "", narrow);
+    expect_within(text, ",", narrow);
+    expect_within(text, ".12,3456789", narrow);
     size_t digits = strcspn(text, "eE");
     if (digits > 20) return; /* documented: rounded to a double first */
     if (memcmp(&narrow, &narrow_due, sizeof narrow) != 0 && !(isnan(narrow) && isnan(narrow_due)))
@@ -140,6 +155,30 @@ static void test_random_numbers_round_as_strtod_does(void **state) {
     }
 }
 
+/* Digits, signs, points and what is none of these, in texts as long as short numbers and longer. */
+static void test_short_numbers_are_plain_numbers(void **state) {
+    (void)state;
+    static const char characters[] = "00112345678999-+./:, e\x80\xff";
+    struct rng random = {6};
+    unsigned rounds = some_rounds(300000);
+    for (unsigned i = 0; i < rounds; i++) {
+        char text[24];
+        size_t size = rng_below(&random, 11), all = size + rng_below(&random, 13);
+        uint64_t choices = rng_one_in(&random, 2) ? 14 : sizeof characters - 1;
+        for (size_t k = 0; k < all; k++) text[k] = characters[rng_below(&random, choices)];
+        int64_t integer, due = 0;
+        double number, due_number = 0;
+        bool is_integer = plain_int64(&due, text, size);
+        bool is_number = plain_double(&due_number, text, size);
+        if (short_int64(&integer, text, size, text + all))
+            assert_true(is_integer && integer == due);
+        else assert_false(is_integer && size <= 8 && *text != '+' && all > 8);
+        if (short_double(&number, text, size, text + all))
+            assert_true(is_number && !memcmp(&number, &due_number, sizeof due_number));
+        else assert_false(is_integer && size <= 8 && *text != '+' && all > 8);
+    }
+}
+
 static void test_the_locale_does_not_matter(void **state) {
     (void)state;
     double value;
@@ -155,6 +194,7 @@ int main(void) {
         cmocka_unit_test(test_unsigned_integers),
         cmocka_unit_test(test_known_numbers),
         cmocka_unit_test(test_random_numbers_round_as_strtod_does),
+        cmocka_unit_test(test_short_numbers_are_plain_numbers),
         cmocka_unit_test(test_the_locale_does_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
