@@ -66,7 +66,8 @@ def open(
             "train+test", "all", one of `even_splits`, or a split object of TFDS. May be left out if
             there is one split.
         metadata: what to do if the files are not those that the metadata describes: "error" (the
-            default), or "warn", to open those that are there. Percentages then refer to these.
+            default), or "warn", to open those that are there. Percentages then refer to these. With
+            "error", a shard that is removed after the index was built is an error when it is read.
 
     For the other arguments see `recmap.open`. Each split has an index beside its shards, or, of a
     URL, in the current folder (NAME-SPLIT.rmx), also if only a slice of it is opened; a slice is a

@@ -38,8 +38,12 @@ class Files(Protocol):
         """The names of the folders in a folder that may have a data set."""
         ...
 
-    def missing(self, names: Sequence[str]) -> list[str]:
-        """Those of these files that are known to be missing."""
+    def missing(self, folder: str, names: Sequence[str]) -> list[str]:
+        """Those of these files of a folder that are known to be missing.
+
+        Args:
+            names: relative to the folder.
+        """
         ...
 
     def index_of(self, folder: str, name: str) -> str:
@@ -73,15 +77,12 @@ class _Local:
     def folders(self, folder: str) -> list[str]:
         return sorted(entry.name for entry in os.scandir(folder) if entry.is_dir())
 
-    def missing(self, names: Sequence[str]) -> list[str]:
-        places = [name.rpartition("/") for name in names]
-        listed = {
-            folder: set(os.listdir(folder)) if os.path.isdir(folder) else set()
-            for folder in {folder for folder, _, _ in places}
-        }
-        return [
-            "/".join((folder, name)) for folder, _, name in places if name not in listed[folder]
-        ]
+    def missing(self, folder: str, names: Sequence[str]) -> list[str]:
+        listed: set[str] = set()
+        for below in _folders_of(names):
+            found = _listed(_joined(folder, below))
+            listed.update(found if not below else (f"{below}/{name}" for name in found))
+        return [name for name in names if name not in listed]
 
     def index_of(self, folder: str, name: str) -> str:
         return os.path.join(folder, name)
@@ -107,19 +108,33 @@ class _Remote:
         ]
         return sorted({url[len(folder) + 1 :].split("/")[0] for url in infos})
 
-    def missing(self, names: Sequence[str]) -> list[str]:
+    def missing(self, folder: str, names: Sequence[str]) -> list[str]:
         """Web servers have no lists: their shards are found to be missing when they are read."""
         if self.folder.startswith(("http://", "https://")):
             return []
-        folders = {name.rpartition("/")[0] for name in names}
         listed = {
-            url for folder in folders for url in _recmap.storage_list(self._opened, f"{folder}/")
+            url.removeprefix(f"{folder}/")
+            for below in _folders_of(names)
+            for url in _recmap.storage_list(self._opened, f"{_joined(folder, below)}/")
         }
         return [name for name in names if name not in listed]
 
     def index_of(self, folder: str, name: str) -> str:
         """Indexes are built in the current folder."""
         return name
+
+
+def _folders_of(names: Sequence[str]) -> set[str]:
+    """The folders that relative names are in: "" is the one that they are relative to."""
+    return {name.rpartition("/")[0] if "/" in name else "" for name in names}
+
+
+def _joined(folder: str, below: str) -> str:
+    return f"{folder}/{below}" if below else folder
+
+
+def _listed(folder: str) -> list[str]:
+    return os.listdir(folder) if os.path.isdir(folder) else []
 
 
 def _escaped(url: str) -> str:

@@ -46,7 +46,8 @@ class Info:
         name = re.sub(
             r"\{(\w+)\}", lambda match: values.get(match[1], match[0]), self.templates[split]
         )
-        return [name.replace(_NUMBER, f"{shard:05}") for shard in range(count)]
+        parts = name.split(_NUMBER)
+        return [f"{shard:05}".join(parts) for shard in range(count)]
 
 
 def json_of(text: bytes, path: str) -> Any:

@@ -23,6 +23,7 @@ from .splits import Range, Split, ranges_of
 __all__ = ["Differences", "description_of", "open_split"]
 
 Differences: TypeAlias = Literal["error", "warn"]
+_Table: TypeAlias = list[tuple[str, int, int, int]]  # the shards of an index
 
 
 def description_of(prepared: Prepared) -> tuple[Description, Specs]:
@@ -73,16 +74,35 @@ class Splits(Mapping[str, Split]):
         warn_caller(f"{path}: {text}")
 
     def _open(self, name: str) -> Dataset:
+        """An index with the shards of the metadata proves that they were there: they are not listed
+        again, and a shard that was removed since is an error when it is read. With
+        ``metadata="warn"`` shards may be missing on purpose."""
+        files = self._prepared.info.files(name)
+        options = self._options_of(name)
+        opened = self._indexed(files, options) if self._metadata == "error" else None
+        if opened is None:
+            opened = self._open_listed(name, files, options)
+        self._check_lengths(name, files, *opened)
+        return opened[0]
+
+    def _options_of(self, name: str) -> dict[str, Any]:
+        prepared, options = self._prepared, dict(self._options)
+        index = prepared.files.index_of(prepared.folder, f"{prepared.info.name}-{name}.rmx")
+        options["index"] = options["index"] or index
+        return options
+
+    def _open_listed(
+        self, name: str, files: list[str], options: dict[str, Any]
+    ) -> tuple[Dataset, _Table]:
+        """The data set of those files that are there."""
         prepared = self._prepared
-        files = prepared.info.files(name)
-        paths = [f"{prepared.folder}/{file}" for file in files]
-        missing = prepared.files.missing(paths)
-        there = [path for path in paths if path not in set(missing)] if missing else paths
+        missing = prepared.files.missing(prepared.folder, files)
+        there = [file for file in files if file not in set(missing)] if missing else files
         if missing:
             self._report(
-                f"{counted(len(missing), 'shard')} of {len(paths)} of split {name!r} "
+                f"{counted(len(missing), 'shard')} of {len(files)} of split {name!r} "
                 f"{'is' if len(missing) == 1 else 'are'} missing",
-                missing[0],
+                f"{prepared.folder}/{missing[0]}",
                 'Copy the missing shards there, or pass metadata="warn" to use those that are '
                 "there: percentages then refer to these.",
             )
@@ -90,20 +110,16 @@ class Splits(Mapping[str, Split]):
             raise FileMissingError(
                 f"split {name!r} has no shards", prepared.info_path, advice="Copy them there."
             )
-        dataset = self._open_shards(name, there)
-        self._check_lengths(name, files, dataset)
-        return dataset
+        opened = self._indexed(there, options) if self._metadata == "warn" else None
+        if opened is not None:
+            return opened
+        paths = [f"{prepared.folder}/{file}" for file in there]
+        dataset = open_shards(paths, storage=prepared.files.storage, **options)
+        return dataset, dataset._shard_table()
 
-    def _open_shards(self, name: str, paths: list[str]) -> Dataset:
-        prepared, options = self._prepared, dict(self._options)
-        index = prepared.files.index_of(prepared.folder, f"{prepared.info.name}-{name}.rmx")
-        options["index"] = options.get("index") or index
-        found = self._indexed(paths, options)
-        if found is not None:
-            return found
-        return open_shards(paths, storage=prepared.files.storage, **options)
-
-    def _indexed(self, paths: list[str], options: Mapping[str, Any]) -> Dataset | None:
+    def _indexed(
+        self, files: list[str], options: Mapping[str, Any]
+    ) -> tuple[Dataset, _Table] | None:
         """The data set of an index that has these shards, and all that is asked for. It is then not
         compared with each file, which takes longer than all else: reading tells what changed."""
         is_local = self._prepared.files.storage is None
@@ -114,15 +130,17 @@ class Splits(Mapping[str, Split]):
             dataset = open_shards(options["index"], **opening)
         except (Error, ValueError):
             return None
-        if [_last(row[0]) for row in dataset._shard_table()] == [_last(path) for path in paths]:
-            return dataset
+        table = dataset._shard_table()
+        names = [row[0] for row in table]
+        if names == files or [*map(_last, names)] == [*map(_last, files)]:
+            return dataset, table
         dataset.close()
         return None
 
-    def _check_lengths(self, name: str, files: list[str], dataset: Dataset) -> None:
+    def _check_lengths(self, name: str, files: list[str], dataset: Dataset, table: _Table) -> None:
         """Compares the numbers of records with those in the metadata."""
         lengths = self._prepared.info.splits[name].shard_lengths
-        if [count for *_, count in dataset._shard_table()] == list(lengths):
+        if [row[3] for row in table] == list(lengths):
             return
         expected = dict(zip(map(_last, files), lengths, strict=True))
         for shard in dataset.shards:

@@ -143,6 +143,15 @@ def test_a_missing_shard(folder):
     assert len(recmap.tfds.open(folder, "test")) == 3
 
 
+def test_a_shard_that_is_removed_from_an_indexed_set(folder):
+    recmap.tfds.open(folder, "train").close()
+    (folder / "made-train.tfrecord-00000-of-00002").unlink()
+    ds = recmap.tfds.open(folder, "train")
+    assert ids(ds[5:]) == [5, 6, 7, 8]
+    with pytest.raises(recmap.FileMissingError, match="made-train.tfrecord-00000-of-00002"):
+        ds[0]
+
+
 def test_no_shards(folder):
     for path in folder.glob("*-test*"):
         path.unlink()
