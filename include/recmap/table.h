@@ -21,11 +21,13 @@ typedef struct recmap_csv_options {
     const char *header; /* the row that names the fields, as recmap_dataset_header returns it; NULL:
                            they have no names */
     size_t header_size;
+    const char *header_file; /* whose first row it is, which errors about the header name; NULL: not
+                                known */
 } recmap_csv_options;
 
 #define RECMAP_CSV_OPTIONS_VERSION 1
 #define RECMAP_CSV_OPTIONS_INIT                                                                    \
-    { RECMAP_CSV_OPTIONS_VERSION, ',', 0, NULL, ' ', NULL, 0 }
+    { RECMAP_CSV_OPTIONS_VERSION, ',', 0, NULL, ' ', NULL, 0, NULL }
 
 /* Creates a parser of rows of CSV (RFC 4180). Features are FIXED_LEN and VAR_LEN; with a shape, or
  * VAR_LEN, the field holds values between separators. The key of a feature is the name of a field

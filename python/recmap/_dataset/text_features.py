@@ -27,7 +27,7 @@ def text_features_of(dataset: Any, sample: int | None) -> Csv | None:
     framing = dataset._formats()[0][0]
     delimiter, has_quotes = delimiter_of(framing), "noquotes" not in framing
     quote = '"' if has_quotes else None
-    names = header_names(header, delimiter, has_quotes=has_quotes)
+    names = header_names(header[0], delimiter, has_quotes=has_quotes)
     texts = {name: FixedLen((), bytes, default=b"", key=i) for i, name in enumerate(names)}
     rows = Csv(texts, delimiter=delimiter, quote=quote)
     count = len(dataset)

@@ -28,7 +28,7 @@ from .elements import (
 )
 from .images import Image
 from .partitions import partition_row
-from .record_reader import RecordReader
+from .record_reader import Header, RecordReader
 from .row import Row, feature_row
 
 __all__ = [
@@ -543,7 +543,7 @@ def kept_features(features: Features | None) -> Features | None:
 
 
 def parser_of(
-    features: Features, lists: Features | None = None, header: bytes | None = None
+    features: Features, lists: Features | None = None, header: Header | None = None
 ) -> _recmap.Parser:
     """Compiles features, and `lists`, if given, for the feature lists of SequenceExample. `header`
     is the data set's, which names the fields of `Csv`."""
@@ -559,7 +559,7 @@ def parser_of(
 
 
 def parser_of_batches(
-    features: Features | None, lists: Features | None, header: bytes | None = None
+    features: Features | None, lists: Features | None, header: Header | None = None
 ) -> _recmap.Parser | None:
     """The parser of a loader or an adapter; None if the records are not parsed.
 

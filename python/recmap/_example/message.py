@@ -23,7 +23,7 @@ from .features import (
 )
 from .images import Image
 from .partitions import RowLengths
-from .record_reader import RecordReader, refuse_bits
+from .record_reader import Header, RecordReader, refuse_bits
 from .row import Row
 
 __all__ = ["Extraction", "Message", "extraction_of"]
@@ -123,7 +123,7 @@ class Message(RecordReader):
         listed: list[dict[str, Any]] = json.loads(self._type.fields())
         return listed
 
-    def _reader(self, header: bytes | None) -> _recmap.MessageType:
+    def _reader(self, header: Header | None) -> _recmap.MessageType:
         return self._type
 
     def _rows(self) -> tuple[Row, ...]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from .row import Row
 
-__all__ = ["RecordReader", "refuse_bits"]
+__all__ = ["Header", "RecordReader", "refuse_bits"]
+
+Header: TypeAlias = tuple[bytes, bytes]
+"""The first row of the data set's CSV files, and the path of the file that has it."""
 
 
 class RecordReader(Mapping[str, Any]):
@@ -16,9 +19,9 @@ class RecordReader(Mapping[str, Any]):
     Names that no record has are not reported for them: their classes check the names, if they can.
     """
 
-    def _reader(self, header: bytes | None) -> Any:
-        """How records are read, as the extension expects it. `header` is the first row of the data
-        set's CSV files, if they have one."""
+    def _reader(self, header: Header | None) -> Any:
+        """How records are read, as the extension expects it. `header` is that of the data set's
+        CSV files, if they have one."""
         raise NotImplementedError
 
     def _rows(self) -> tuple[Row, ...]:

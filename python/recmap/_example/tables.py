@@ -8,7 +8,7 @@ from typing import Any
 
 from .._base.names import suggest_arguments
 from .features import FixedLen, Sliced, VarLen, feature_of, rows_of
-from .record_reader import RecordReader, refuse_bits
+from .record_reader import Header, RecordReader, refuse_bits
 from .row import Row
 
 __all__ = ["Csv", "JsonLines", "TextFeatures"]
@@ -122,8 +122,8 @@ class Csv(TextFeatures):
             f"separator={separator!r})"
         )
 
-    def _reader(self, header: bytes | None) -> tuple[Any, ...]:
-        return ("csv", *self._format, header)
+    def _reader(self, header: Header | None) -> tuple[Any, ...]:
+        return ("csv", *self._format, *(header or (None, None)))
 
     def _rows(self) -> tuple[Row, ...]:
         return rows_of(
@@ -167,5 +167,5 @@ class JsonLines(TextFeatures):
     def __repr__(self) -> str:
         return f"JsonLines({self._features!r})"
 
-    def _reader(self, header: bytes | None) -> tuple[Any, ...]:
+    def _reader(self, header: Header | None) -> tuple[Any, ...]:
         return ("json",)

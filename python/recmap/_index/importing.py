@@ -113,7 +113,8 @@ def _csv_rows(name: str) -> Iterator[Row]:
         tempfile.TemporaryDirectory(prefix="recmap-import-") as folder,
         open_dataset(name, framing=kind, index=os.path.join(folder, "table.rmx")) as ds,
     ):
-        names = header_names(ds._header() or b"", delimiter)
+        header = ds._header()
+        names = header_names(header[0] if header else b"", delimiter)
         features = {
             text: FixedLen((), bytes, default=b"", key=place) for place, text in enumerate(names)
         }

@@ -5,17 +5,18 @@
 #include "batch/feature_rows.h"
 #include "batch/message.h"
 
-/* ("csv", delimiter, whether there are quotes, na, separator, header or None) or ("json",): how
- * records are written that are not tf.Examples */
+/* ("csv", delimiter, whether there are quotes, na, separator, header or None, its file or None) or
+ * ("json",): how records are written that are not tf.Examples */
 static recmap_status create_text(recmap_parser **parser, const recmap_feature *features,
                                  size_t count, PyObject *reader, recmap_error *error) {
     recmap_csv_options options = RECMAP_CSV_OPTIONS_INIT;
     const char *kind, *delimiter, *separator;
     int has_quotes;
-    Py_ssize_t header_size = 0;
+    Py_ssize_t header_size = 0, file_size = 0;
     if (PyTuple_Size(reader) == 1) return recmap_parser_create_json(parser, features, count, error);
-    if (!PyArg_ParseTuple(reader, "sspssz#", &kind, &delimiter, &has_quotes, &options.na,
-                          &separator, &options.header, &header_size))
+    if (!PyArg_ParseTuple(reader, "sspssz#z#", &kind, &delimiter, &has_quotes, &options.na,
+                          &separator, &options.header, &header_size, &options.header_file,
+                          &file_size))
         return RECMAP_INVALID;
     options.delimiter = delimiter[0];
     options.separator = separator[0];

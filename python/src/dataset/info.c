@@ -99,17 +99,22 @@ PyObject *dataset_id_name(PyObject *object, PyObject *unused) {
     return name;
 }
 
-/* The row that names the fields of CSV files, or None. */
+/* The row that names the fields of CSV files, and the file that has it; or None. */
 PyObject *dataset_header(PyObject *object, PyObject *unused) {
     (void)unused;
     struct handle_object *handle = dataset_handle((struct dataset_object *)object);
     if (!handle) return NULL;
     size_t size;
+    char path[4096];
+    recmap_error error = RECMAP_ERROR_INIT;
     const char *header = recmap_dataset_header(&size, handle->dataset);
-    PyObject *bytes = header ? PyBytes_FromStringAndSize(header, (Py_ssize_t)size)
-                             : Py_NewRef(Py_None);
+    if (header &&
+        recmap_dataset_shard_path(path, sizeof path, handle->dataset, 0, &error) != RECMAP_OK)
+        path[0] = 0; /* too long to name */
+    PyObject *pair = header ? Py_BuildValue("(y#y)", header, (Py_ssize_t)size, path)
+                            : Py_NewRef(Py_None);
     handle_release(handle);
-    return bytes;
+    return pair;
 }
 
 PyObject *dataset_record_count(PyObject *object, PyObject *unused) {

@@ -207,6 +207,32 @@ def test_misspelt_field_is_advised(tmp_path):
         parsed(tmp_path, "x,x\n1,2\n", {"x": FixedLen((), "int64")})
 
 
+@pytest.mark.parametrize(
+    ("header", "name", "message", "offset"),
+    [
+        ("a,b", "c", 'no field "c"', None),
+        ("a,b", 7, "there is no field 7", None),
+        ("a,bb,a", "a", 'two fields "a"', 5),
+        ('a,"b"c', "a", "not a row of CSV: a closing quote is followed by", 4),
+        ("a,b\0", "a", "not a row of CSV: a byte is NUL", 3),
+    ],
+)
+def test_errors_about_the_header_name_the_file(tmp_path, header, name, message, offset):
+    wanted = Csv({"x": FixedLen((), bytes, key=name)})
+
+    def fails(call):
+        with pytest.raises((recmap.FeatureError, recmap.InvalidError), match=message) as caught:
+            call()
+        assert caught.value.path.endswith("t.csv") and caught.value.offset == offset
+
+    with opened(tmp_path, header + "\n1,2,3\n") as ds:
+        fails(lambda: ds.parse([0], wanted))
+        fails(lambda: recmap.Loader(ds, 1, features=wanted))
+        if isinstance(name, str):
+            fails(lambda: ds.lift([name]))
+            fails(lambda: opened(tmp_path, header + "\n1,2,3\n", id=name, rebuild=True))
+
+
 def test_wrong_number_of_fields_is_an_error_of_the_record(tmp_path):
     text = "x,y\n1,2\n3\n4,5,6\n7,8\n"
     with opened(tmp_path, text) as ds:

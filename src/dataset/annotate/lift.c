@@ -113,8 +113,11 @@ static recmap_status use_text(struct lift *lift, recmap_error *error) {
     const recmap_dataset *dataset = lift->annotation->dataset;
     const struct manifest *manifest = index_manifest(lift->annotation->index);
     if (!manifest->shard_count) return RECMAP_OK;
-    return extractor_use_text(lift->extractor, dataset->shard_table[0].framing, manifest->header,
-                              manifest->header_size, error);
+    recmap_status status = extractor_use_text(lift->extractor, dataset->shard_table[0].framing,
+                                              manifest->header, manifest->header_size, error);
+    if (status == RECMAP_FEATURE || status == RECMAP_INVALID)
+        dataset_fail_at(error, dataset, 0, RECMAP_NO_RECORD, RECMAP_NO_OFFSET);
+    return status;
 }
 
 static recmap_status fail_caller(recmap_error *error) {

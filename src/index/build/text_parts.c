@@ -68,7 +68,7 @@ static recmap_status use_shard(struct text_parts *text, const struct build_part 
                             (size_t)start.first.data_size, part->path, error);
     if (status == RECMAP_OK)
         status = extractor_use_text(extractor, framing, text->header, text->header_size, error);
-    if (status == RECMAP_FEATURE) fail_file(error, part->path);
+    if (status == RECMAP_FEATURE || status == RECMAP_INVALID) fail_file(error, part->path);
     if (status == RECMAP_OK && extractor_reads_text(extractor))
         sample_types(extractor, column_count, &start, framing);
     free(start.bytes);

@@ -164,7 +164,8 @@ recmap_status recmap_parser_create_csv(recmap_parser **parser, const recmap_feat
     struct text_format format = {.separator = options->delimiter,
                                  .has_quotes = !options->no_quotes,
                                  .header = options->header,
-                                 .header_size = options->header_size};
+                                 .header_size = options->header_size,
+                                 .header_file = options->header_file};
     return create_text(parser, features, count, &format, options->na, options->separator, error);
 }
 

@@ -47,21 +47,31 @@ static bool is_name(const struct field_text *field, char *scratch, const char *n
     return field_text_unquote(scratch, field) == size && !memcmp(scratch, name, size);
 }
 
-static recmap_status fail_twice(const char *name, recmap_error *error) {
+static recmap_status fail_twice(const char *name, size_t offset, recmap_error *error) {
     fail(error, RECMAP_FEATURE, "the header has two fields \"%.200s\"", name);
+    fail_at(error, NULL, RECMAP_NO_RECORD, offset);
     fail_advise(error, "name the field by its position: key=0 is the first field");
     return RECMAP_FEATURE;
 }
 
-/* Notes the place of each key that is the field's name. */
+/* Notes the place of each key that is the name of the field, which is at `offset`. */
 static recmap_status match_keys(struct text_source *source, const struct field_text *field,
-                                char *scratch, size_t place, recmap_error *error) {
+                                size_t offset, char *scratch, size_t place, recmap_error *error) {
     for (size_t i = 0; i < source->key_count; i++) {
         if (!is_name(field, scratch, source->keys[i])) continue;
-        if (source->places[i] != SIZE_MAX) return fail_twice(source->keys[i], error);
+        if (source->places[i] != SIZE_MAX) return fail_twice(source->keys[i], offset, error);
         source->places[i] = place;
     }
     return RECMAP_OK;
+}
+
+static recmap_status fail_header(const struct field_reader *reader, const char *header,
+                                 recmap_error *error) {
+    fail(error, RECMAP_INVALID, "the header line is not a row of CSV: %s", reader->fault);
+    fail_at(error, NULL, RECMAP_NO_RECORD, (uint64_t)(reader->fault_at - header));
+    fail_advise(error, "correct the header line; if the file has none, add `,noheader` to the "
+                       "framing");
+    return RECMAP_INVALID;
 }
 
 static recmap_status read_header(struct text_source *source, const struct text_format *format,
@@ -72,9 +82,11 @@ static recmap_status read_header(struct text_source *source, const struct text_f
     char *scratch = malloc(format->header_size + 1);
     recmap_status status = scratch ? RECMAP_OK : fail_memory(error);
     while (status == RECMAP_OK && !field.is_last) {
-        status = field_reader_next(&field, &reader, error);
-        if (status != RECMAP_OK) break;
-        status = match_keys(source, &field, scratch, source->field_count++, error);
+        if (field_reader_next(&field, &reader, NULL) != RECMAP_OK)
+            status = fail_header(&reader, format->header, error);
+        else
+            status = match_keys(source, &field, (size_t)(field.data - format->header), scratch,
+                                source->field_count++, error);
     }
     free(scratch);
     return status;
@@ -150,10 +162,8 @@ static bool has_paths(const struct text_source *source) {
     return false;
 }
 
-recmap_status text_source_init(struct text_source *source, const struct text_format *format,
-                               const char *const *keys, size_t key_count, recmap_error *error) {
-    *source = (struct text_source){.format = *format};
-    source->format.header = NULL;
+static recmap_status compile(struct text_source *source, const struct text_format *format,
+                             const char *const *keys, size_t key_count, recmap_error *error) {
     RETURN_IF_FAILED(copy_keys(source, keys, key_count, error));
     source->has_paths = has_paths(source);
     if (!format->separator) return RECMAP_OK;
@@ -161,6 +171,16 @@ recmap_status text_source_init(struct text_source *source, const struct text_for
     RETURN_IF_FAILED(find_places(source, format, error));
     sort_places(source);
     return RECMAP_OK;
+}
+
+recmap_status text_source_init(struct text_source *source, const struct text_format *format,
+                               const char *const *keys, size_t key_count, recmap_error *error) {
+    *source = (struct text_source){.format = *format};
+    source->format.header = source->format.header_file = NULL;
+    recmap_status status = compile(source, format, keys, key_count, error);
+    if (status != RECMAP_OK && status != RECMAP_NO_MEMORY && format->header_file)
+        fail_file(error, format->header_file);
+    return status;
 }
 
 void text_source_deinit(struct text_source *source) {

@@ -20,6 +20,7 @@ struct text_format {
     bool has_quotes;    /* of rows: fields may be in quotes */
     const char *header; /* the row that names the fields; NULL: they have no names */
     size_t header_size;
+    const char *header_file; /* for errors about the header; NULL: not known */
 };
 
 /* How the rows of files with this framing are written. `header` may be NULL. */
@@ -61,7 +62,8 @@ struct text_source {
 /* Compiles keys. A key of a row is the name of a field in the header, or `#3` for the field with
  * three fields before it. A key of JSON is the name of a member, or of members within members
  * (`a.b`). Strings are copied. Errors: FEATURE for a name that the header lacks, with a similar one
- * as advice, or has twice; INVALID for a malformed header; NO_MEMORY. Call text_source_deinit also
+ * as advice, or has twice; INVALID for a malformed header; both with the file and byte of the
+ * header, if they are known; NO_MEMORY. Call text_source_deinit also
  * after an error. */
 recmap_status text_source_init(struct text_source *source, const struct text_format *format,
                                const char *const *keys, size_t key_count, recmap_error *error);
