@@ -56,7 +56,8 @@ typedef struct recmap_schema_feature {
     size_t name_size; /* bytes of the name */
     const char *kind; /* "int64", "float", "bytes"; "mixed" if values of records or steps differ;
                          the kind of the empty lists if there are no values; "unset" if no record
-                         holds it, or only empty lists of several kinds. A static string */
+                         holds it, or only empty lists of several kinds; of text also "bool" and
+                         "nested": recmap_schema_add_record. A static string */
     double share;     /* fraction of all records that hold the feature, or that have the list */
     uint64_t min_length; /* number of values, over the records that hold it, or over the steps that
                             have a kind */

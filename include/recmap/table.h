@@ -4,6 +4,7 @@
 #define RECMAP_TABLE_H
 
 #include <recmap/dataset.h>
+#include <recmap/example.h>
 #include <recmap/parser.h>
 #include <recmap/text.h>
 
@@ -61,6 +62,32 @@ RECMAP_API const char *recmap_dataset_header(size_t *size, const recmap_dataset 
 RECMAP_API RECMAP_NODISCARD recmap_status
 recmap_dataset_record_to_json(recmap_text *text, const recmap_dataset *dataset,
                               const recmap_record *record, recmap_error *error);
+
+/* As recmap_example_visit, but of a row of CSV passes the fields, and of a line that is a JSON
+ * object the members, in their order. A value has the type that it reads like; members that are
+ * neither numbers nor strings are BYTES with their JSON text, and arrays of numbers are FLOAT. An
+ * empty field and null have the type NONE. Without a header, fields are called "#0", "#1"...
+ * Pointers are valid only during the call. `record->number` is its number in the data set. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_visit(recmap_example_visit_fn visit,
+                                                               void *context,
+                                                               const recmap_dataset *dataset,
+                                                               const recmap_record *record,
+                                                               recmap_error *error);
+
+/* As recmap_schema_add, but a row of CSV adds its fields as features, by their names in the header
+ * or else as "#0", "#1"..., and a line that is a JSON object its members; those of objects within
+ * it are "a.b", also through arrays of objects. `record->number` is its number in the data set.
+ *
+ * An empty field and null are unset. Values of rows have no types: the kind of a field is "int64"
+ * if all of its values read like integers, else "float" if all read like numbers, else "bytes";
+ * integers with leading zeros are texts. In JSON, a kind may also be "bool", and "nested" of arrays
+ * within arrays; integers beyond int64 are floats. Members of the same name in one object count as
+ * several values, and paths of more than 1,000 bytes are left out. A row with another number of
+ * fields than the header, and a line that is not an object, are of another kind. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_schema_add_record(recmap_schema *schema,
+                                                                   const recmap_dataset *dataset,
+                                                                   const recmap_record *record,
+                                                                   recmap_error *error);
 
 #ifdef __cplusplus
 }

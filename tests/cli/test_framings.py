@@ -139,11 +139,49 @@ class Kinds(FramingTest):
         self.index("--framing", "lines", "--id", "id", "--lift", "n", "t.jsonl")
         self.check("find", "t.jsonl.rmx", "caf\u00e9", out="caf\u00e9\t0\n")
 
-    def test_schema_shows_the_header(self):
-        self.write("t.csv", b"id,n\nx,1\n")
+    def test_schema_of_rows(self):
+        self.write("t.csv", b"id,n,x\nx,1,\ny,-2,0.5\n")
         self.index("--framing", "csv", "t.csv")
-        err = self.run_recmap("schema", "t.csv.rmx").err.decode()
-        self.assertIn("rows of CSV, with the header `id,n`;", err)
+        self.check(
+            "schema",
+            "t.csv.rmx",
+            out="kind       share        values  range   feature\n"
+            "bytes   100.00 %             1  1 byte  id\n"
+            "int64   100.00 %             1  -2..1   n\n"
+            "float    50.00 %             1  0.5     x\n",
+        )
+        self.check(
+            "schema",
+            "--features=python",
+            "t.csv.rmx",
+            out="# The features of 2 records.\n"
+            "features = recmap.Csv({\n"
+            '    "id": recmap.FixedLen((), "bytes"),\n'
+            '    "n": recmap.FixedLen((), "int64"),\n'
+            '    "x": recmap.VarLen("float32"),  # in 50.00 %\n'
+            "})\n",
+        )
+        self.write("t.tsv", b"1\t2\n3\n")
+        self.index("--framing", "csv:tab,noquotes,noheader", "-o", "t.tsv.rmx", "t.tsv")
+        done = self.run_recmap("schema", "--features=python", "t.tsv.rmx")
+        self.assertIn(b'}, delimiter="\\t", quote=None)\n', done.out)
+        done = self.run_recmap("schema", "--features=tf", "t.csv.rmx")
+        self.assertEqual(done.status, 2)
+        self.assertIn(b"--features tf is for tf.Examples, not for tables", done.err)
+
+    def test_schema_of_objects(self):
+        self.write(
+            "t.jsonl", b'{"a": {"b": [1, 2]}, "ok": true}\n{"a": {"b": []}, "ok": null}\nx\n'
+        )
+        self.index("--framing", "lines", "t.jsonl")
+        self.check(
+            "schema",
+            "t.jsonl.rmx",
+            out="kind       share        values  range  feature\n"
+            "int64    66.67 %      0..2      1..2   a.b\n"
+            "bool     33.33 %             1         ok\n",
+            err="recmap: 1 of 3 records are not a JSON object\n",
+        )
 
     def test_an_open_quote_is_damage(self):
         self.write("t.csv", b'a,b\n1,2\n3,"4\n5,6\n')

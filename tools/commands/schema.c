@@ -12,6 +12,7 @@
 #include "records/view.h"
 #include "schemas/schema_features.h"
 #include "schemas/schema_table.h"
+#include "schemas/table_kind.h"
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
 #include "terminal/progress_bar.h"
@@ -36,8 +37,15 @@ static recmap_status next_positions(void *context, uint64_t *positions, size_t c
     return RECMAP_OK;
 }
 
+/* The records whose features are collected. */
+struct collecting {
+    recmap_schema *schema;
+    const recmap_dataset *dataset;
+};
+
 static recmap_status add_record(void *context, const recmap_record *record, recmap_error *error) {
-    return recmap_schema_add(context, record->data, record->size, error);
+    const struct collecting *collecting = context;
+    return recmap_schema_add_record(collecting->schema, collecting->dataset, record, error);
 }
 
 static recmap_status print_json(const recmap_schema *schema, recmap_error *error) {
@@ -48,26 +56,17 @@ static recmap_status print_json(const recmap_schema *schema, recmap_error *error
     return status;
 }
 
-static void print_messages(const recmap_schema *schema, uint64_t record_count) {
+static void print_messages(const recmap_schema *schema, const struct view *view) {
+    uint64_t record_count = view->count;
+    enum table_kind kind = table_kind_of(view->dataset);
     uint64_t seen = recmap_schema_record_count(schema);
     uint64_t others = recmap_schema_other_count(schema);
     if (seen < record_count)
         message("sampled %" PRIu64 " of %" PRIu64 " records from all parts; --sample 0 reads all",
                 seen, record_count);
     if (others)
-        message("%" PRIu64 " of %" PRIu64 " record%s not a single tf.Example or tf.SequenceExample",
-                others, seen, seen == 1 ? " is" : "s are");
-}
-
-/* Rows have names in the header, and no types. */
-static void print_header(const recmap_dataset *dataset) {
-    enum { SHOWN_MAX = 500 };
-    size_t size;
-    const char *header = recmap_dataset_header(&size, dataset);
-    if (!header) return;
-    message("these are rows of CSV, with the header `%.*s`%s; `ds.features()` in Python finds the "
-            "types of the fields",
-            (int)(size < SHOWN_MAX ? size : SHOWN_MAX), header, size > SHOWN_MAX ? "..." : "");
+        message("%" PRIu64 " of %" PRIu64 " record%s not %s", others, seen,
+                seen == 1 ? " is" : "s are", table_kind_records(kind));
 }
 
 static recmap_status collect(recmap_schema *schema, const struct view *view, uint64_t sample,
@@ -75,19 +74,20 @@ static recmap_status collect(recmap_schema *schema, const struct view *view, uin
     struct sampling sampling = {.size = sample_clamp(sample, view->count), .count = view->count};
     struct view_source mapping = {view, {sampling.size, next_positions, &sampling}};
     struct progress_bar progress = progress_bar_start("reading");
+    struct collecting collecting = {schema, view->dataset};
     interrupt_watch();
     recmap_status status = iterate_records(view->dataset, view_source_numbers(&mapping), add_record,
-                                           schema, progress_bar_report, &progress, error);
+                                           &collecting, progress_bar_report, &progress, error);
     progress_bar_clear(&progress);
     return status;
 }
 
-static recmap_status print_schema(const recmap_schema *schema, enum schema_form form,
-                                  recmap_error *error) {
+static recmap_status print_schema(const recmap_schema *schema, const struct view *view,
+                                  enum schema_form form, recmap_error *error) {
     switch (form) {
     case FORM_JSON: return print_json(schema, error);
     case FORM_C: schema_features_print_c(stdout, schema); break;
-    case FORM_PYTHON: schema_features_print_python(stdout, schema); break;
+    case FORM_PYTHON: schema_features_print_python(stdout, schema, view->dataset); break;
     case FORM_TF: schema_features_print_tf(stdout, schema); break;
     case FORM_TABLE: schema_table_print(stdout, schema); break;
     }
@@ -126,9 +126,8 @@ static int run_schema(const struct view *view, uint64_t sample, enum schema_form
     recmap_status status = recmap_schema_create(&schema, &error);
     if (status == RECMAP_OK) status = collect(schema, view, sample, &error);
     if (status == RECMAP_OK) {
-        print_messages(schema, view->count);
-        print_header(view->dataset);
-        status = print_schema(schema, form, &error);
+        print_messages(schema, view);
+        status = print_schema(schema, view, form, &error);
     }
     recmap_schema_destroy(schema);
     return interrupt_finish(status == RECMAP_OK ? 0 : message_print(&error));
@@ -161,6 +160,8 @@ static int run(int argc, char **argv) {
     int exit_status = view_open(&view, &args);
     if (!exit_status && view.message_type && form > FORM_JSON)
         exit_status = args_usage_error(&args, "--features is for tf.Examples, not for messages");
+    else if (!exit_status && form == FORM_TF && table_kind_of(view.dataset) != TABLE_NONE)
+        exit_status = args_usage_error(&args, "--features tf is for tf.Examples, not for tables");
     else if (!exit_status)
         exit_status = view.message_type ? run_fields(&view, form) : run_schema(&view, sample, form);
     view_close(&view);
@@ -175,7 +176,12 @@ static const char help[] =
     "the values (for bytes: of their sizes). Feature lists follow in a second table, with the\n"
     "minimum and maximum number of steps per record and of values per step.\n"
     "\n"
+    "Of CSV: the same of its fields, whose kinds are those that all values read like. Of JSON\n"
+    "lines: of the members of their objects; a.b is a member of the object a, or of the objects "
+    "in\n"
+    "the array a.\n"
+    "\n"
     "With --descriptor and --message: lists the fields of that type of messages, the kind of each\n"
     "and how many of the fields on its path are repeated. No record is read.\n" HELP_SHARDS;
 
-const struct command cmd_schema = {"schema", "list the features of tf.Example records", help, run};
+const struct command cmd_schema = {"schema", "list the features of records", help, run};

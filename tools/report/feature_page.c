@@ -5,6 +5,7 @@
 
 #include "report/page.h"
 #include "report/plot.h"
+#include "schemas/table_kind.h"
 #include "terminal/message.h"
 
 /* The features that follow the open ones are shown as one line each, until they are opened. */
@@ -129,9 +130,9 @@ static void write_counts(struct html *html, const struct report *report) {
     html_format(html, "<p class=\"note\">Of %" PRIu64 " of %" PRIu64 " records%s.</p>\n", count,
                 report->view.count, count < report->view.count ? ", from all parts" : "");
     if (others)
-        html_format(
-            html, "<p>%" PRIu64 " of them %s not a single tf.Example or tf.SequenceExample.</p>\n",
-            others, others == 1 ? "is" : "are");
+        html_format(html, "<p>%" PRIu64 " of them %s not %s.</p>\n", others,
+                    others == 1 ? "is" : "are",
+                    table_kind_records(table_kind_of(report->view.dataset)));
 }
 
 void page_write_features(struct html *html, struct report *report) {

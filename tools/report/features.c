@@ -4,12 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <recmap/table.h>
+
 #include "terminal/message.h"
 
 enum { FEATURES_MAX = 256, VALUES_OF_RECORD_MAX = 8 };
 
-recmap_status record_features_init(struct record_features *features, recmap_error *error) {
-    *features = (struct record_features){.items = calloc(FEATURES_MAX, sizeof *features->items)};
+recmap_status record_features_init(struct record_features *features, const recmap_dataset *dataset,
+                                   recmap_error *error) {
+    *features = (struct record_features){.dataset = dataset,
+                                         .items = calloc(FEATURES_MAX, sizeof *features->items)};
     if (!features->items) return message_fail_memory(error);
     return recmap_schema_create(&features->schema, error);
 }
@@ -111,8 +115,8 @@ recmap_status record_features_add(struct record_features *features, const recmap
                                   recmap_error *error) {
     recmap_error found = RECMAP_ERROR_INIT;
     struct visit visit = {features, &found};
-    RETURN_IF_FAILED(recmap_schema_add(features->schema, record->data, record->size, error));
+    RETURN_IF_FAILED(recmap_schema_add_record(features->schema, features->dataset, record, error));
     recmap_status status =
-        recmap_example_visit(visit_part, &visit, record->data, record->size, &found);
+        recmap_dataset_visit(visit_part, &visit, features->dataset, record, &found);
     return status == RECMAP_NO_MEMORY ? message_fail_memory(error) : RECMAP_OK;
 }

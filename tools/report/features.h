@@ -3,6 +3,7 @@
 #ifndef RECMAP_TOOLS_REPORT_FEATURES_H
 #define RECMAP_TOOLS_REPORT_FEATURES_H
 
+#include <recmap/dataset.h>
 #include <recmap/example.h>
 
 #include "report/values.h"
@@ -17,17 +18,19 @@ struct feature_values {
 };
 
 struct record_features {
+    const recmap_dataset *dataset;
     recmap_schema *schema;
     struct feature_values *items;
     size_t count;
     size_t cursor; /* where the next feature is searched first */
 };
 
-/* Deinit also after an error. Errors: NO_MEMORY. */
-recmap_status record_features_init(struct record_features *features, recmap_error *error);
+/* Borrows the data set. Deinit also after an error. Errors: NO_MEMORY. */
+recmap_status record_features_init(struct record_features *features, const recmap_dataset *dataset,
+                                   recmap_error *error);
 void record_features_deinit(struct record_features *features);
 
-/* Adds a record, which may be anything. Errors: NO_MEMORY. */
+/* Adds a record of the data set, which may be anything. Errors: NO_MEMORY. */
 recmap_status record_features_add(struct record_features *features, const recmap_record *record,
                                   recmap_error *error);
 

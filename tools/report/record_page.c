@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <recmap/order.h>
+#include <recmap/table.h>
 
 #include "report/array.h"
 #include "report/characters.h"
@@ -33,6 +34,7 @@ enum {
 
 struct record_page {
     struct html *html;
+    const recmap_dataset *dataset;
     uint64_t media_size; /* bytes of the media written so far */
     struct array_shape shape;
     size_t features; /* of the record, so far */
@@ -204,8 +206,7 @@ static recmap_status write_part(const recmap_example_part *part, void *context) 
 static recmap_status write_example(struct record_page *page, const recmap_record *record,
                                    recmap_error *error) {
     html_put(page->html, "<table>\n");
-    recmap_status status =
-        recmap_example_visit(write_part, page, record->data, record->size, error);
+    recmap_status status = recmap_dataset_visit(write_part, page, page->dataset, record, error);
     html_put(page->html, "</table>\n");
     if (page->features > FEATURES_SHOWN_MAX)
         html_format(page->html, "<div class=\"note\">The first %d of %zu features.</div>\n",
@@ -213,14 +214,13 @@ static recmap_status write_example(struct record_page *page, const recmap_record
     return status;
 }
 
-/* Shows a record as an Example if it is one and has features, else as bytes. */
+/* Shows the features of a record if it has any, else its bytes. */
 static recmap_status write_content(struct record_page *page, const recmap_record *record,
                                    recmap_error *error) {
     recmap_error found = RECMAP_ERROR_INIT;
     page->shape = (struct array_shape){.layout = ARRAY_UNKNOWN};
     page->features = 0;
-    recmap_status status =
-        recmap_example_visit(learn_shape, page, record->data, record->size, &found);
+    recmap_status status = recmap_dataset_visit(learn_shape, page, page->dataset, record, &found);
     if (status == RECMAP_OK) status = write_example(page, record, &found);
     if (status == RECMAP_NO_MEMORY) return message_fail_memory(error);
     if (page->features) return RECMAP_OK;
@@ -284,7 +284,7 @@ static recmap_status write_random(struct record_page *page, const struct view *v
 recmap_status page_write_records(struct html *html, const struct report *report,
                                  recmap_error *error) {
     const struct view *view = &report->view;
-    struct record_page page = {.html = html};
+    struct record_page page = {.html = html, .dataset = view->dataset};
     html_put(html, "<section id=\"records\">\n<h2>Sample records</h2>\n");
     if (!view->count) html_put(html, "<p>There are no records.</p>\n");
     else {

@@ -99,7 +99,7 @@ static recmap_status read_all(struct reading *reading, recmap_error *error) {
 recmap_status record_sample_read(struct record_sample *sample, const struct view *view,
                                  recmap_error *error) {
     struct reading reading = {.sample = sample, .view = view};
-    RETURN_IF_FAILED(record_features_init(&sample->features, error));
+    RETURN_IF_FAILED(record_features_init(&sample->features, view->dataset, error));
     return read_all(&reading, error);
 }
 

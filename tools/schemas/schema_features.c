@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "schemas/table_kind.h"
+
 /* Prints a C string literal that is also safe inside a comment: it never contains the end of one.
  */
 static void print_string(FILE *stream, const char *text, size_t size) {
@@ -21,7 +23,8 @@ static void print_string(FILE *stream, const char *text, size_t size) {
 static const char *element_name(const recmap_schema_feature *feature) {
     static const char *const names[][2] = {{"int64", "RECMAP_ELEMENT_INT64"},
                                            {"float", "RECMAP_ELEMENT_FLOAT32"},
-                                           {"bytes", "RECMAP_ELEMENT_BYTES"}};
+                                           {"bytes", "RECMAP_ELEMENT_BYTES"},
+                                           {"bool", "RECMAP_ELEMENT_BOOL"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(feature->kind, names[i][0])) return names[i][1];
     return NULL;
@@ -36,6 +39,7 @@ static const char *kind_name(const recmap_schema_feature *feature) {
 static const char *reason_unsupported(const recmap_schema_feature *feature) {
     if (memchr(feature->name, 0, feature->name_size)) return "has a NUL in its name";
     if (!strcmp(feature->kind, "mixed")) return "is of several kinds";
+    if (!strcmp(feature->kind, "nested")) return "has arrays within arrays: give it their shape";
     return element_name(feature) ? NULL : "has no values";
 }
 
@@ -124,20 +128,21 @@ struct python_style {
     const char *scalar_shape;
     const char *shape_start; /* before the dimension, */
     const char *shape_end;   /* and after it */
-    const char *elements[3]; /* int64, float, bytes */
+    const char *elements[4]; /* int64, float, bytes, bool */
     const char *image;       /* of one picture in each record; NULL: like other bytes */
     const char *wide_image;  /* the same, if some are gray with 16 bits */
 };
 
-static const struct python_style recmap_style = {"recmap.FixedLen",
-                                                 "recmap.FixedLenSequence",
-                                                 "recmap.VarLen",
-                                                 "()",
-                                                 "(",
-                                                 ",)",
-                                                 {"\"int64\"", "\"float32\"", "\"bytes\""},
-                                                 "recmap.Image()",
-                                                 "recmap.Image(mode=\"L\", dtype=\"uint16\")"};
+static const struct python_style recmap_style = {
+    "recmap.FixedLen",
+    "recmap.FixedLenSequence",
+    "recmap.VarLen",
+    "()",
+    "(",
+    ",)",
+    {"\"int64\"", "\"float32\"", "\"bytes\"", "\"bool\""},
+    "recmap.Image()",
+    "recmap.Image(mode=\"L\", dtype=\"uint16\")"};
 
 static const struct python_style tf_style = {"tf.io.FixedLenFeature",
                                              "tf.io.FixedLenSequenceFeature",
@@ -145,7 +150,7 @@ static const struct python_style tf_style = {"tf.io.FixedLenFeature",
                                              "[]",
                                              "[",
                                              "]",
-                                             {"tf.int64", "tf.float32", "tf.string"},
+                                             {"tf.int64", "tf.float32", "tf.string", "tf.bool"},
                                              NULL,
                                              NULL};
 
@@ -176,6 +181,7 @@ static void print_python_string(FILE *stream, const char *text, size_t size) {
 static const char *python_element(const struct python_style *style,
                                   const recmap_schema_feature *feature) {
     if (!strcmp(feature->kind, "int64")) return style->elements[0];
+    if (!strcmp(feature->kind, "bool")) return style->elements[3];
     return style->elements[!strcmp(feature->kind, "float") ? 1 : 2];
 }
 
@@ -213,29 +219,31 @@ static void print_python_feature(FILE *stream, const struct python_style *style,
 }
 
 static void print_dict(FILE *stream, const struct python_style *style, const recmap_schema *schema,
-                       bool is_list, const char *name) {
-    fprintf(stream, "%s = {\n", name);
+                       const recmap_dataset *dataset, bool is_list, const char *name) {
+    fprintf(stream, "%s = ", name);
+    table_kind_print_start(stream, dataset);
     for (size_t i = 0; i < recmap_schema_feature_count(schema); i++) {
         recmap_schema_feature feature = recmap_schema_get_feature(schema, i);
         if (is_list == (feature.is_list != 0)) print_python_feature(stream, style, &feature);
     }
-    fputs("}\n", stream);
+    table_kind_print_end(stream, dataset);
 }
 
-static void print_dicts(FILE *stream, const struct python_style *style,
-                        const recmap_schema *schema) {
+static void print_dicts(FILE *stream, const struct python_style *style, const recmap_schema *schema,
+                        const recmap_dataset *dataset) {
     uint64_t count = recmap_schema_record_count(schema);
     size_t last = recmap_schema_feature_count(schema);
     fprintf(stream, "# The features of %" PRIu64 " record%s.\n", count, count == 1 ? "" : "s");
-    print_dict(stream, style, schema, false, "features");
+    print_dict(stream, style, schema, dataset, false, "features");
     if (last && recmap_schema_get_feature(schema, last - 1).is_list)
-        print_dict(stream, style, schema, true, "feature_lists");
+        print_dict(stream, style, schema, dataset, true, "feature_lists");
 }
 
-void schema_features_print_python(FILE *stream, const recmap_schema *schema) {
-    print_dicts(stream, &recmap_style, schema);
+void schema_features_print_python(FILE *stream, const recmap_schema *schema,
+                                  const recmap_dataset *dataset) {
+    print_dicts(stream, &recmap_style, schema, dataset);
 }
 
 void schema_features_print_tf(FILE *stream, const recmap_schema *schema) {
-    print_dicts(stream, &tf_style, schema);
+    print_dicts(stream, &tf_style, schema, NULL);
 }

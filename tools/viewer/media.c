@@ -1,6 +1,6 @@
 /* Pictures and sounds of a record. Only bytes that are recognised as one are sent, with its type:
  * never text, markup or a script. Large pictures and arrays are sent as PNG files. */
-#include <recmap/example.h>
+#include <recmap/table.h>
 
 #include "report/picture.h"
 #include "terminal/message.h"
@@ -77,8 +77,9 @@ static recmap_status write_found(struct reply *reply, const struct value_search 
 }
 
 /* Without `part`, the whole record is the value. */
-static recmap_status find_value(struct value_search *search, const recmap_record *record,
-                                const struct request *request, recmap_error *error) {
+static recmap_status find_value(struct value_search *search, const recmap_dataset *dataset,
+                                const recmap_record *record, const struct request *request,
+                                recmap_error *error) {
     search->part = UINT64_MAX;
     RETURN_IF_FAILED(
         viewer_get_number(&search->part, request, "part", false, UINT64_MAX - 1, error));
@@ -87,7 +88,7 @@ static recmap_status find_value(struct value_search *search, const recmap_record
         search->found = (recmap_bytes){record->data, record->size};
         return RECMAP_OK;
     }
-    return recmap_example_visit(search_part, search, record->data, record->size, error);
+    return recmap_dataset_visit(search_part, search, dataset, record, error);
 }
 
 recmap_status viewer_write_media(struct viewer *viewer, struct reply *reply,
@@ -95,7 +96,7 @@ recmap_status viewer_write_media(struct viewer *viewer, struct reply *reply,
     struct value_search search = {.part = 0};
     recmap_record record = {.size = 0};
     RETURN_IF_FAILED(viewer_get_record(&record, viewer, request, error));
-    recmap_status status = find_value(&search, &record, request, error);
+    recmap_status status = find_value(&search, viewer->view.dataset, &record, request, error);
     if (status == RECMAP_OK) status = write_found(reply, &search, request, error);
     recmap_record_release(&record);
     return status;

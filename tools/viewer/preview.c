@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include <recmap/table.h>
+
 #include "report/characters.h"
 #include "report/picture.h"
 #include "terminal/message.h"
@@ -107,19 +109,18 @@ static void find_whole_picture(struct line *line, const recmap_record *record) {
     line->picture = UINT64_MAX;
 }
 
-/* A record that is not an Example, or has no features, is shown as bytes. */
-recmap_status preview_write(struct page_json *json, const recmap_record *record,
-                            recmap_error *error) {
+/* A record without features is shown as bytes. */
+recmap_status preview_write(struct page_json *json, const recmap_dataset *dataset,
+                            const recmap_record *record, recmap_error *error) {
     struct line line = {.json = json};
     recmap_error found = RECMAP_ERROR_INIT;
     page_json_key(json, "preview");
     page_json_begin_string(json);
-    recmap_status status =
-        recmap_example_visit(learn_shape, &line, record->data, record->size, &found);
+    recmap_status status = recmap_dataset_visit(learn_shape, &line, dataset, record, &found);
     if (status == RECMAP_OK)
-        status = recmap_example_visit(write_part, &line, record->data, record->size, &found);
+        status = recmap_dataset_visit(write_part, &line, dataset, record, &found);
     if (status == RECMAP_OK && line.features)
-        status = recmap_example_visit(find_picture, &line, record->data, record->size, &found);
+        status = recmap_dataset_visit(find_picture, &line, dataset, record, &found);
     if (!line.features) write_bytes(&line, record->data, record->size, RECORD_TEXT_MAX);
     if (!line.features) find_whole_picture(&line, record);
     if (line.features > FEATURES_MAX) page_json_format(json, " · … (%zu features)", line.features);

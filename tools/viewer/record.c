@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <recmap/example.h>
+#include <recmap/table.h>
 
 #include "report/characters.h"
 #include "report/line.h"
@@ -153,13 +153,12 @@ static recmap_status write_part(const recmap_example_part *part, void *context) 
     return RECMAP_OK;
 }
 
-/* Writes the features of an Example; or its bytes, if it is not one or has no features. */
-static recmap_status write_content(struct page_json *json, const recmap_record *record,
-                                   recmap_error *error) {
+/* Writes the features of a record, or its bytes if it has none. */
+static recmap_status write_content(struct page_json *json, const recmap_dataset *dataset,
+                                   const recmap_record *record, recmap_error *error) {
     struct record_writer writer = {.json = json};
     recmap_error found = RECMAP_ERROR_INIT;
-    recmap_status status =
-        recmap_example_visit(learn_shape, &writer, record->data, record->size, &found);
+    recmap_status status = recmap_dataset_visit(learn_shape, &writer, dataset, record, &found);
     if (status == RECMAP_NO_MEMORY) {
         *error = found;
         return status;
@@ -172,7 +171,7 @@ static recmap_status write_content(struct page_json *json, const recmap_record *
     writer.part_count = 0;
     page_json_key(json, "parts");
     page_json_begin(json, '[');
-    status = recmap_example_visit(write_part, &writer, record->data, record->size, error);
+    status = recmap_dataset_visit(write_part, &writer, dataset, record, error);
     page_json_end(json, ']');
     page_json_key(json, "part_count");
     page_json_number(json, writer.part_count);
@@ -209,7 +208,7 @@ static recmap_status write_read(struct viewer *viewer, struct page_json *json,
     recmap_error found = RECMAP_ERROR_INIT;
     recmap_status status = viewer_get_record(&record, viewer, request, &found);
     if (status == RECMAP_OK) {
-        status = write_content(json, &record, error);
+        status = write_content(json, viewer->view.dataset, &record, error);
         recmap_record_release(&record);
         return status;
     }

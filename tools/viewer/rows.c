@@ -79,10 +79,10 @@ static recmap_status write_preview(struct page_json *json, struct table *table,
     recmap_error found = RECMAP_ERROR_INIT;
     if (table->has_batch) {
         record = recmap_batch_records(table->viewer->batch)[row->index];
-        return preview_write(json, &record, error);
+        return preview_write(json, table->viewer->view.dataset, &record, error);
     }
     if (read_single(&record, table, row->number, &found) == RECMAP_OK) {
-        recmap_status status = preview_write(json, &record, error);
+        recmap_status status = preview_write(json, table->viewer->view.dataset, &record, error);
         recmap_record_release(&record);
         return status;
     }

@@ -10,6 +10,7 @@ from .._base.names import suggest_arguments
 from .._base.numbers import natural
 from .._base.warn import warn_caller
 from .._example.features import Feature, features_of_schema
+from .._example.tables import JsonLines
 from .._options.options import Counted, Lifts
 from .counts import Counts
 from .lifted import Columns
@@ -96,6 +97,13 @@ class Dataset(Selectable):
         """(framing, compression) of each shard."""
         return [(shard["framing"], shard["compression"]) for shard in self.shards]
 
+    def _record_kinds(self) -> str:
+        formats = self._formats()
+        is_text = formats and (formats[0][0] == "lines" or formats[0][0].startswith("csv"))
+        if is_text:
+            return "a row with the fields of the header nor a JSON object"
+        return "a tf.Example nor a tf.SequenceExample"
+
     @suggest_arguments
     def schema(self, sample: int | None = 1000) -> dict[str, dict[str, Any]]:
         """The features found in the records, as ``recmap schema --json`` prints them.
@@ -104,7 +112,8 @@ class Dataset(Selectable):
             sample: how many records to read: the first, the last, and a random one of each of equal
                 parts between them, always the same ones. None: all records.
 
-        Warns if some of these records are neither a tf.Example nor a tf.SequenceExample.
+        Warns if some of these records are neither a tf.Example nor a tf.SequenceExample, or in
+        files of text neither a row with the fields of the header nor a JSON object.
 
         >>> digits().schema()["label"]["kind"]
         'int64'
@@ -115,8 +124,8 @@ class Dataset(Selectable):
         text, other_count = self._schema(self._selection.records_at(items))
         if other_count:
             warn_caller(
-                f"{other_count} of {len(items)} records are neither a tf.Example nor a "
-                "tf.SequenceExample; the schema does not describe them"
+                f"{other_count} of {len(items)} records are neither {self._record_kinds()}; the "
+                "schema does not describe them"
             )
         schema: dict[str, dict[str, Any]] = json.loads(text)
         self._feature_names.learn(schema, len(items))
@@ -141,7 +150,8 @@ class Dataset(Selectable):
 
         Warns about features that have no values, or values of several kinds: they are left out.
 
-        Of CSV files with a header, the result is a `Csv` of all fields.
+        Of CSV files with a header, the result is a `Csv` of all fields, and of JSON lines a
+        `JsonLines` of all members, by their paths.
 
         A data set of `recmap.tfds.open` reads no record: its metadata describes the features.
 
@@ -170,4 +180,6 @@ class Dataset(Selectable):
                 f"these features have no values, or values of several kinds, or a NUL in their "
                 f"name, and are left out: {', '.join(map(repr, omitted))}"
             )
+        if features and self._formats()[0][0] == "lines":
+            return cast(dict[str, Feature], JsonLines(features))
         return features

@@ -577,7 +577,7 @@ def parser_of_batches(
     return parser_of({} if features is None else features, lists, header)
 
 
-_DTYPES = {"int64": "int64", "float": "float32", "bytes": "bytes"}
+_DTYPES = {"int64": "int64", "float": "float32", "bytes": "bytes", "bool": "bool"}
 
 
 def check_column_of_numbers(numbers: bool, features: Features | None) -> None:

@@ -1,5 +1,7 @@
 #include "dataset/schema.h"
 
+#include <recmap/table.h>
+
 #include "base/arguments.h"
 #include "base/errors.h"
 #include "base/signals.h"
@@ -12,7 +14,7 @@ static recmap_status add_group(recmap_schema *schema, recmap_batch *batch,
     recmap_status status = recmap_dataset_gather(batch, handle->dataset, numbers, count, error);
     for (size_t i = 0; i < count && status == RECMAP_OK; i++) {
         const recmap_record *record = &recmap_batch_records(batch)[i];
-        status = recmap_schema_add(schema, record->data, record->size, error);
+        status = recmap_schema_add_record(schema, handle->dataset, record, error);
     }
     return status;
 }

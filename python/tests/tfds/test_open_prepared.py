@@ -148,7 +148,7 @@ def test_a_shard_that_is_removed_from_an_indexed_set(folder):
     (folder / "made-train.tfrecord-00000-of-00002").unlink()
     ds = recmap.tfds.open(folder, "train")
     assert ids(ds[5:]) == [5, 6, 7, 8]
-    with pytest.raises(recmap.FileMissingError, match="made-train.tfrecord-00000-of-00002"):
+    with pytest.raises(recmap.FileMissingError, match="made-train"):
         ds[0]
 
 

@@ -198,7 +198,7 @@ static bool is_fixed(const struct feature_stats *stats, uint64_t record_count) {
 recmap_schema_feature feature_stats_describe(const struct feature_stats *stats,
                                              uint64_t record_count) {
     const struct picture_size size = picture_stats_size(&stats->pictures);
-    return (recmap_schema_feature){
+    recmap_schema_feature feature = {
         .name = stats->name,
         .name_size = stats->name_size,
         .kind = kind_name(stats),
@@ -229,4 +229,6 @@ recmap_schema_feature feature_stats_describe(const struct feature_stats *stats,
         .has_wide_gray = stats->pictures.has_wide_gray,
         .turned_count = stats->pictures.turned_count,
     };
+    if (stats->text.is_used) text_stats_describe(&feature, stats, record_count);
+    return feature;
 }

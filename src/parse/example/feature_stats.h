@@ -6,6 +6,7 @@
 
 #include "parse/example/feature.h"
 #include "parse/example/picture_stats.h"
+#include "parse/example/text_stats.h"
 
 /* The largest float up to which all integers are floats, and one that no int64 reaches. */
 #define FLOAT_EXACT_MAX 0x1p24f
@@ -38,6 +39,7 @@ struct feature_stats {
     uint64_t min_size;
     uint64_t max_size;
     struct picture_stats pictures;
+    struct text_stats text;
 };
 
 /* Returns malloc'ed statistics with a copy of the name, or NULL if memory runs out. */

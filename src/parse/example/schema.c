@@ -10,6 +10,7 @@
 #include "base/core/error.h"
 #include "parse/example/feature_stats.h"
 #include "parse/example/record_parts.h"
+#include "parse/example/schema.h"
 
 /* All features, sorted on demand. */
 struct stats_list {
@@ -119,6 +120,17 @@ recmap_status recmap_schema_add(recmap_schema *schema, const void *data, size_t 
     schema->sequence_count += parts->is_sequence;
     schema->other_count += parts->is_other;
     return RECMAP_OK;
+}
+
+struct feature_stats *schema_text_feature(recmap_schema *schema, const char *name, size_t size) {
+    struct feature_stats *stats = find_stats(schema, (const uint8_t *)name, size, false);
+    if (stats) stats->text.is_used = true;
+    return stats;
+}
+
+void schema_end_text(recmap_schema *schema) {
+    for (size_t i = 0; i < schema->list->count; i++) text_stats_end_record(schema->list->items[i]);
+    schema->record_count++;
 }
 
 size_t recmap_schema_feature_count(const recmap_schema *schema) {

@@ -227,6 +227,20 @@ class Report(ReportTest):
         out = self.run_recmap("report", "--sample=0", "d.rmx").out
         self.assertEqual(out, self.read("a.html"))
 
+    def test_rows_of_csv(self):
+        self.write("t.csv", b"city,size\nOslo,1\nRome,\nParis,3\nx\n")
+        self.index("--framing", "csv", "-o", "t.rmx", "t.csv")
+        page = self.page("t.rmx", count=4)
+        features = page.sections["features"]
+        for text in (
+            "city bytes, in 75.00 % of the sampled records",
+            "size int64, in 50.00 % of the sampled records",
+            "int641 to 3",
+            "1 of them is not a row with the fields of the header.",
+        ):
+            self.assertIn(text, features)
+        self.assertIn("unset", page.sections["records"])
+
     def test_a_sample_covers_all_parts(self):
         page = self.report(*(example(n=i) for i in range(5000)))
         self.assertIn("Of 1000 of 5000 records, from all parts.", page.sections["features"])

@@ -37,6 +37,34 @@ class Answers(ViewTest):
         values = [row["values"][0] for row in rows]
         self.assertEqual(values, ["1732752000.123456", "0.1", "-1e+300", None])
 
+    def test_rows_of_csv_and_objects_have_their_fields(self):
+        self.write("t.csv", b'id,"a ""b""",x\nu1,"c, ""d""",\nu2,-3,0.5\nu3,1\n')
+        self.index("--framing", "csv", "-o", "a.rmx", "t.csv")
+        self.start(count=3)
+        rows = self.ask("rows", first=0, count=3)["rows"]
+        self.assertEqual(
+            [row["preview"] for row in rows],
+            ['id: u1 · a "b": c, "d" · x: -', 'id: u2 · a "b": -3 · x: 0.5', "u3,1"],
+        )
+        parts = self.ask("record", number=1)["parts"]
+        self.assertEqual([part["type"] for part in parts], ["bytes", "int64", "float"])
+        self.assertEqual(parts[1]["numbers"], ["-3"])
+
+    def test_lines_of_objects_have_their_members(self):
+        members = (
+            r'"s": "\u00e9\n", "n": 2, "list": [1, 2.5], "o": {"k": []}, "null": null, "t": true'
+        )
+        self.write("t.jsonl", f"{{{members}}}\nplain\n".encode())
+        self.index("--framing", "lines", "-o", "a.rmx", "t.jsonl")
+        self.start(count=2)
+        parts = {part["name"]: part for part in self.ask("record", number=0)["parts"]}
+        self.assertEqual([*parts], ["s", "n", "list", "o", "null", "t"])
+        self.assertEqual(parts["s"]["bytes"], [{"size": 3, "text": "é\n"}])
+        self.assertEqual(parts["list"]["numbers"], ["1", "2.5"])
+        self.assertEqual(parts["o"]["bytes"], [{"size": 9, "text": '{"k": []}'}])
+        self.assertEqual((parts["null"]["type"], parts["null"]["count"]), ("unset", 0))
+        self.assertEqual(self.ask("rows", first=1, count=1)["rows"][0]["preview"], "plain")
+
     def test_rows_are_served_in_parts(self):
         records = [example(id=f"id-{i}", label=i % 3) for i in range(10)]
         self.view(*records, options=["--lift", "label"])
