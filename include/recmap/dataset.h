@@ -264,6 +264,13 @@ typedef struct recmap_cache_statistics {
 /* All zeros without a cache. Never fails. Threads: any. */
 RECMAP_API recmap_cache_statistics recmap_dataset_cache_statistics(const recmap_dataset *dataset);
 
+/* What the storage of the shards has requested. If several data sets share a storage, these are the
+ * figures of all of them. Concatenated data sets with storages of their own are added, and have the
+ * largest gap. All zeros if no shard is in a remote store. Of a client (recmap_client), only
+ * requests and bytes are counted. Never fails. Threads: any. */
+RECMAP_API recmap_storage_statistics
+recmap_dataset_storage_statistics(const recmap_dataset *dataset);
+
 /* The compressed shards of a data set; all zeros if there are none. If the spans together are
  * larger than `keep_size`, random access to many records inflates about one span per record. */
 typedef struct recmap_span_info {

@@ -30,11 +30,13 @@ RECMAP_API recmap_storage *recmap_storage_retain(recmap_storage *storage);
 RECMAP_API void recmap_storage_release(recmap_storage *storage);
 
 /* Sets an option, instead of the environment: endpoint, region, key, secret, token, anonymous,
- * requester_pays, addressing, profile, credential_process, account, sas, ca_bundle, proxy, timeout.
- * The spellings of fsspec are accepted too (anon, endpoint_url, ...). `urls` adds a URL as
- * recmap_storage_add_url does, or, as @FILE, the URLs in a file, one per line. No message ever
- * quotes a value. Errors: INVALID, naming the nearest option if there is none of this name; IO;
- * NO_MEMORY. */
+ * requester_pays, addressing, profile, credential_process, account, sas, ca_bundle, proxy, timeout,
+ * gap. The spellings of fsspec are accepted too (anon, endpoint_url, ...). `gap` is how many
+ * bytes that nobody needs may be downloaded to save a request, 0 to 8388608. By default it is
+ * measured: 256 KiB at first, then latency * rate of recent requests, 4 KiB to 1 MiB. `urls` adds a
+ * URL as recmap_storage_add_url does, or, as @FILE, the URLs in a file, one per line. No message
+ * ever quotes a value. Errors: INVALID, naming the nearest option if there is none of this name;
+ * IO; NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_storage_set(recmap_storage *storage,
                                                              const char *name, const char *value,
                                                              recmap_error *error);
@@ -107,7 +109,7 @@ typedef struct recmap_client {
 
 /* Makes the storage reach all objects through a client. Belongs to one thread, before the first use
  * of the storage. The client is copied, and is closed even on failure. Options and credentials are
- * then not used. Errors: INVALID. */
+ * then not used, except the option gap. Errors: INVALID. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_storage_set_client(recmap_storage *storage,
                                                                     const recmap_client *client,
                                                                     recmap_error *error);
@@ -132,6 +134,21 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_storage_list(recmap_storage *st
                                                               const char *pattern,
                                                               recmap_take_name *take, void *context,
                                                               recmap_error *error);
+
+/* What a storage has requested since it was created. Latencies are the time from a request to the
+ * first byte of its reply, of the last few thousand requests, and at most an eighth too long. */
+typedef struct recmap_storage_statistics {
+    uint64_t request_count;   /* requests that were sent, also repeated, hedged and failed ones,
+                                 and those for sizes and lists of objects */
+    uint64_t retry_count;     /* of these, the ones that repeated a request that had failed */
+    uint64_t hedge_count;     /* of these, second ones, sent because the first was slow */
+    uint64_t byte_count;      /* bytes of objects that were asked for, each time they were needed */
+    uint64_t used_byte_count; /* of these, bytes that were needed; the others lie between records
+                                 that share a request, or in the same block of the disk cache */
+    uint64_t latency_p50_ns;  /* median; 0: no request was answered */
+    uint64_t latency_p99_ns;  /* 99th percentile */
+    uint64_t gap;             /* the present gap, in bytes: see recmap_storage_set */
+} recmap_storage_statistics;
 
 /* Returns true if anything besides the caller keeps the storage, such as an open data set or
  * another owner. */

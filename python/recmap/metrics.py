@@ -53,10 +53,16 @@ _COUNTERS = {
     "decode_warnings": ("decode_warning_count", 1, "Pictures decoded in spite of faults"),
     "cache_hits": ("cache_hits", 1, "Reads of remote shards that the cache answered"),
     "cache_misses": ("cache_misses", 1, "Reads of remote shards that were requested"),
+    "requests": ("requests", 1, "Requests sent to remote stores"),
+    "request_retries": ("retries", 1, "Requests that repeated a failed one"),
+    "request_hedges": ("hedges", 1, "Requests sent because a first one was slow"),
+    "requested_bytes": ("requested_bytes", 1, "Bytes asked for from remote stores"),
+    "used_bytes": ("used_bytes", 1, "Bytes asked for from remote stores that were needed"),
     "transform_seconds": ("transform_ns", 1e-9, "Time in the transform, in all threads"),
     "transform_wait_seconds": ("transform_wait_ns", 1e-9, "Time that the transform was waited for"),
 }
 _GAUGES = {"batches_ready": "Batches that are ready now", "threads": "Threads that read"}
+_QUANTILES = {"0.5": "latency_p50_ns", "0.99": "latency_p99_ns"}
 _STAGES = ("none", "reading", "decoding", "transform", "caller")
 
 _collectors: weakref.WeakKeyDictionary[Any, _Collector] = weakref.WeakKeyDictionary()
@@ -75,11 +81,12 @@ def prometheus(
     ``_skipped_records_total``, ``_caller_wait_seconds_total``, ``_worker_wait_seconds_total``,
     ``_fill_seconds_total``, ``_parse_seconds_total``, ``_decode_seconds_total``,
     ``_decoded_pictures_total``, ``_decode_failures_total``, ``_decode_warnings_total``,
-    ``_cache_hits_total``, ``_cache_misses_total``, ``_transform_seconds_total``,
-    ``_transform_wait_seconds_total``,
-    ``_batches_ready``, ``_threads``, ``_epoch``, ``_position`` and ``_limiting_stage``, which is 1
-    for the stage that limits. They are read when the registry is scraped and cost the loader
-    nothing in between.
+    ``_cache_hits_total``, ``_cache_misses_total``, ``_requests_total``, ``_request_retries_total``,
+    ``_request_hedges_total``, ``_requested_bytes_total``, ``_used_bytes_total``,
+    ``_transform_seconds_total``, ``_transform_wait_seconds_total``, ``_request_latency_seconds``
+    with a label ``quantile`` (0.5 and 0.99), ``_batches_ready``, ``_threads``, ``_epoch``,
+    ``_position`` and ``_limiting_stage``, which is 1 for the stage that limits. They are read when
+    the registry is scraped and cost the loader nothing in between.
 
     Args:
         registry: where to register; None: prometheus-client's default registry.
@@ -154,6 +161,7 @@ class _Collector:
             for label, _, statistics in found:
                 gauge.add_metric([label], _value(statistics, name))
             yield gauge
+        yield _latencies(found)
         yield from _places(found)
 
     def _read(self) -> Iterable[tuple[str, tuple[int, int], Statistics]]:
@@ -167,6 +175,20 @@ class _Collector:
 def _value(statistics: Statistics, key: str) -> float:
     values: dict[str, Any] = {**statistics}
     return float(values[key])
+
+
+def _latencies(found: list[tuple[str, tuple[int, int], Statistics]]) -> Any:
+    from prometheus_client.core import GaugeMetricFamily
+
+    latency = GaugeMetricFamily(
+        "recmap_loader_request_latency_seconds",
+        "Time to the first byte of recent replies of remote stores",
+        labels=["loader", "quantile"],
+    )
+    for label, _, statistics in found:
+        for quantile, key in _QUANTILES.items():
+            latency.add_metric([label, quantile], _value(statistics, key) * 1e-9)
+    return latency
 
 
 def _places(found: list[tuple[str, tuple[int, int], Statistics]]) -> Iterable[Any]:

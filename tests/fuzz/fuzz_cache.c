@@ -66,7 +66,8 @@ static void read_through(void) {
     struct source *source = open_object();
     for (size_t offset = 0; offset < OBJECT_SIZE; offset += 5000) {
         size_t left = OBJECT_SIZE - offset, size = left < 5000 ? left : 5000;
-        struct source_read read = {source, bytes + offset, size, offset};
+        struct source_read read = {
+            .source = source, .data = bytes + offset, .size = size, .offset = offset};
         size_t failed;
         check(source_read_all(&failed, &read, 1, NULL, NULL) == RECMAP_OK);
     }

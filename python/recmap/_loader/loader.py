@@ -751,6 +751,13 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         shards that the cache answered, and that it did not; "span_hits" and "spans_inflated", how
         often a span of a compressed shard was inflated already, and was not.
 
+        Of the data set's storage, if shards are remote: "requests" that were sent; "retries" and
+        "hedges", those of them that repeated a failed request, or were sent because a first one was
+        slow; "requested_bytes" of objects, and "used_bytes", the part of them that was needed, not
+        between records that share a request; "latency_p50_ns" and "latency_p99_ns", the median and
+        the 99th percentile of the time to the first byte of a reply, of the last few thousand
+        requests (0 with ``Storage(fs=)``); "gap", the present `recmap.Storage.gap`.
+
         With a transform, "caller_wait_ns" is the time that the transform waited for batches.
         "transform_ns" is the time in the transform, and "transform_idle_ns" the time that its
         threads waited, both in total; "transform_wait_ns" that `for` waited for the transform.
@@ -782,7 +789,8 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         "requests" and "bytes": what is requested without a cache. "used_bytes": of that, the
         records with their framing. "exact": whether every batch was counted; if not, the figures
         are estimated from some of them. All are 0 for local shards; records of compressed shards
-        are left out.
+        are left out. Records share requests by the present `recmap.Storage.gap`, which reading may
+        change.
 
         >>> recmap.Loader(digits(), 256).estimate_requests()["requests"]
         0

@@ -33,6 +33,14 @@ class Statistics(TypedDict):
     decode_warning_count: int
     cache_hits: int
     cache_misses: int
+    requests: int
+    retries: int
+    hedges: int
+    requested_bytes: int
+    used_bytes: int
+    latency_p50_ns: int
+    latency_p99_ns: int
+    gap: int
     span_hits: int
     spans_inflated: int
     readahead: int

@@ -55,13 +55,17 @@ class Storage:
             cached (docs/reference/remote.md).
         cache_size: the maximum size of the cache, in bytes or as "200GB" or "64MiB"; None: until a
             tenth of the disk is left.
+        gap: how much that nobody needs may be downloaded to save a request, from 0 to 8 MiB, in
+            bytes or as "64KiB": records that are so close to each other share a request. None: it
+            is measured while running, and is latency times rate of recent requests (256 KiB at
+            first, then 4 KiB to 1 MiB).
         allow_urls: allow an ``.rmx`` to name shards in remote stores.
 
     Raises:
         TypeError, ValueError: an argument has another type, or does not go with the others.
 
     >>> recmap.Storage(options={"region": "eu-west-1"}, cache="/scratch/recmap", cache_size="200GB")
-    Storage(cache='/scratch/recmap', cache_size='200GB', allow_urls=False)
+    Storage(cache='/scratch/recmap', cache_size='200GB', gap=None, allow_urls=False)
     """
 
     options: Mapping[str, object] | None = field(default=None, repr=False)  # may have credentials
@@ -69,6 +73,7 @@ class Storage:
     fs: Any = field(default=None, repr=False)
     cache: Path | None = None
     cache_size: int | str | None = None
+    gap: int | str | None = None
     allow_urls: bool = False
 
     def __post_init__(self) -> None:
@@ -87,8 +92,16 @@ class Storage:
         if self.cache is None and self.cache_size is not None:
             raise ValueError("cache_size is for a cache: pass cache=FOLDER as well")
         size_of(self.cache_size)
+        if self.gap is not None:
+            self._check_gap(bytes_of(self.gap))
         if self.cache is not None:  # another process may have another current folder
             object.__setattr__(self, "cache", os.path.abspath(self.cache))
+
+    def _check_gap(self, size: int) -> None:
+        if size > _GAP_MAX:
+            raise ValueError(f"gap must be from 0 to {_GAP_MAX} bytes (8 MiB), not {self.gap!r}")
+        if "gap" in (self.options or {}):
+            raise ValueError("gap is given twice: leave it out of options")
 
     def with_urls(self, urls: Iterable[str]) -> Storage:
         """The same with these presigned URLs."""
@@ -124,13 +137,17 @@ def storage_of(storage: Storage | None) -> Storage:
 def created_storage(storage: Storage, names: Iterable[str | None] = ()) -> Any:
     """A storage of the C library. Without credentials, it has those that are found for the buckets
     among the names."""
-    created = _recmap.storage_create(option_pairs(storage.options or {}))
+    created = _recmap.storage_create(option_pairs(storage.options or {}) + _gap_pairs(storage))
     if storage.fs is not None:
         return set_filesystem(created, storage.fs)
     if storage.credentials is not None:
         return renewed_storage(created, storage.credentials)
     add_found_credentials(created, storage, names, fails=True)
     return created
+
+
+def _gap_pairs(storage: Storage) -> Pairs:
+    return [] if storage.gap is None else [("gap", str(bytes_of(storage.gap)))]
 
 
 def add_found_credentials(
@@ -161,10 +178,15 @@ def size_of(size: int | str | None) -> int:
     """The bytes that a size such as "200GB" or "64 MiB" names; 0 for None."""
     if size is None:
         return 0
-    count = _parse_size(size) if isinstance(size, str) else natural("a size", size)
+    count = bytes_of(size)
     if count == 0:
         raise ValueError(f"a size must be positive, not {size}")
     return count
+
+
+def bytes_of(size: int | str) -> int:
+    """The same for sizes that may be 0."""
+    return _parse_size(size) if isinstance(size, str) else natural("a size", size)
 
 
 def _parse_size(text: str) -> int:
@@ -176,4 +198,5 @@ def _parse_size(text: str) -> int:
     return int(number) * math.prod([1024 if binary else 1000] * power)
 
 
+_GAP_MAX = 8 << 20  # of the C library
 _DEFAULTS = Storage()

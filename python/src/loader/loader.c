@@ -446,6 +446,22 @@ static PyObject *estimate_requests(PyObject *object, PyObject *unused) {
                          PyBool_FromLong(found.is_exact));
 }
 
+/* Adds what the storage of the data set has requested. */
+static PyObject *add_storage_statistics(PyObject *dict, const recmap_dataset *dataset) {
+    recmap_storage_statistics found = recmap_dataset_storage_statistics(dataset);
+    PyObject *added = Py_BuildValue(
+        "{sKsKsKsKsKsKsKsK}", "requests", (unsigned long long)found.request_count, "retries",
+        (unsigned long long)found.retry_count, "hedges", (unsigned long long)found.hedge_count,
+        "requested_bytes", (unsigned long long)found.byte_count, "used_bytes",
+        (unsigned long long)found.used_byte_count, "latency_p50_ns",
+        (unsigned long long)found.latency_p50_ns, "latency_p99_ns",
+        (unsigned long long)found.latency_p99_ns, "gap", (unsigned long long)found.gap);
+    int failed = !dict || !added || PyDict_Update(dict, added) != 0;
+    Py_XDECREF(added);
+    if (failed) Py_CLEAR(dict);
+    return dict;
+}
+
 static PyObject *statistics(PyObject *object, PyObject *unused) {
     (void)unused;
     recmap_loader_statistics found;
@@ -456,7 +472,7 @@ static PyObject *statistics(PyObject *object, PyObject *unused) {
     const recmap_dataset *dataset = ((struct loader_object *)object)->handle->dataset;
     recmap_cache_statistics cache = recmap_dataset_cache_statistics(dataset);
     recmap_span_statistics spans = recmap_dataset_span_statistics(dataset);
-    return Py_BuildValue(
+    PyObject *dict = Py_BuildValue(
         "{sKsKsKsKsKsKsKsKsKsKsKsKsKsKsKsKsKsKsIsI}", "batches",
         (unsigned long long)found.batch_count, "fill_ns", (unsigned long long)found.fill_ns,
         "parse_ns", (unsigned long long)found.parse_ns, "decode_ns",
@@ -474,6 +490,7 @@ static PyObject *statistics(PyObject *object, PyObject *unused) {
         (unsigned long long)found.readahead_count, "readahead_records",
         (unsigned long long)found.readahead_distance, "threads", found.thread_count,
         "batches_ready", found.batches_ready);
+    return add_storage_statistics(dict, dataset);
 }
 
 static PyObject *skipped_row(const recmap_skipped *skipped) {

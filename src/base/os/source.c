@@ -49,7 +49,7 @@ void source_close(struct source *source) {
 
 recmap_status source_read(struct source *source, void *data, size_t size, uint64_t offset,
                           recmap_error *error) {
-    struct source_read read = {source, data, size, offset};
+    struct source_read read = {.source = source, .data = data, .size = size, .offset = offset};
     size_t failed_index;
     return source->table->read(&failed_index, &read, 1, NULL, error);
 }
@@ -103,8 +103,10 @@ static recmap_status read_group(uint8_t *copy, struct source *source, uint64_t b
     uint64_t size = source->stat.size;
     for (uint64_t offset = begin; count < COPY_PARTS && offset < size; offset += COPY_PART) {
         uint64_t left = size - offset;
-        reads[count++] = (struct source_read){
-            source, copy + offset, (size_t)(left < COPY_PART ? left : COPY_PART), offset};
+        reads[count++] = (struct source_read){.source = source,
+                                              .data = copy + offset,
+                                              .size = (size_t)(left < COPY_PART ? left : COPY_PART),
+                                              .offset = offset};
     }
     return source_read_all(&failed_index, reads, count, thread_interrupt(), error);
 }

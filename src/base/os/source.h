@@ -14,6 +14,7 @@ struct source_read {
     void *data;
     size_t size;
     uint64_t offset;
+    size_t gap_size; /* the part of `size` that nobody needs, between what is needed; for figures */
 };
 
 /* What the kinds of sources do differently. */

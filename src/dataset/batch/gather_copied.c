@@ -1,6 +1,7 @@
 /* Reading records of uncompressed shards into memory of the batch. */
 #include "base/core/error.h"
 #include "dataset/batch/gather_reads.h"
+#include "dataset/open/storage_use.h"
 
 enum { READ_GAP = 4096 /* records this close to each other share a pread */ };
 
@@ -8,10 +9,11 @@ enum { READ_GAP = 4096 /* records this close to each other share a pread */ };
  * preceding ones. */
 size_t gather_merge_requests(const struct gather *gather, size_t i, size_t end, uint64_t *size,
                              bool is_requested) {
-    const uint64_t gap = is_requested ? OVERLAP_GAP : READ_GAP;
-    const uint64_t size_max = is_requested ? OVERLAP_MAX : READ_MAX;
     const recmap_batch *batch = gather->batch;
     const struct index_place *first = &batch->places[i];
+    const uint64_t gap = is_requested ? dataset_request_gap(gather->dataset, first->shard_index)
+                                      : READ_GAP;
+    const uint64_t size_max = is_requested ? OVERLAP_MAX : READ_MAX;
     struct shared_range range = {first->shard_index, first->offset, first->frame_size};
     size_t next = i + 1;
     while (next < end && !batch->shards[next] && !gather_is_partial(gather, next) &&

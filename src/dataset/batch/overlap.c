@@ -18,6 +18,20 @@ bool shared_range_add(struct shared_range *range, const struct index_place *plac
     return true;
 }
 
+/* The bytes of a read for the requests [first, end) that are in none of their frames. Places need
+ * not ascend: see shared_range_add. */
+static size_t find_gap_size(const recmap_batch *batch, const struct overlapped_read *part,
+                            uint64_t offset, uint64_t size) {
+    uint64_t last = offset, gap_size = 0;
+    for (size_t i = part->first; i < part->end; i++) {
+        const struct index_place *place = &batch->places[i];
+        uint64_t end = place->offset + place->frame_size;
+        if (place->offset > last) gap_size += place->offset - last;
+        if (end > last) last = end;
+    }
+    return gap_size < size ? (size_t)gap_size : 0;
+}
+
 static recmap_status add(struct overlap *overlap, const struct overlapped_read *part,
                          uint8_t *bytes, uint64_t offset, uint64_t size, recmap_error *error) {
     struct source *source = open_shard_distant_source(part->pin);
@@ -30,7 +44,12 @@ static recmap_status add(struct overlap *overlap, const struct overlapped_read *
         shard_cache_unpin(part->pin);
         return fail_memory(error);
     }
-    overlap->reads[overlap->count] = (struct source_read){source, bytes, (size_t)size, offset};
+    size_t gap_size = part->is_range ? 0 : find_gap_size(overlap->batch, part, offset, size);
+    overlap->reads[overlap->count] = (struct source_read){.source = source,
+                                                          .data = bytes,
+                                                          .size = (size_t)size,
+                                                          .offset = offset,
+                                                          .gap_size = gap_size};
     overlap->parts[overlap->count++] = *part;
     return RECMAP_OK;
 }

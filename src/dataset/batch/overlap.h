@@ -4,9 +4,9 @@
 
 #include "dataset/batch/batch.h"
 
-/* Records this close to each other share a read: reading a gap of this size takes about as long as
- * another request. A shared read has at most this many bytes. */
-enum { OVERLAP_GAP = 256 << 10, OVERLAP_MAX = 8 << 20 };
+/* A read that records share because they are close to each other (dataset_request_gap) has at most
+ * this many bytes. */
+enum { OVERLAP_MAX = 8 << 20 };
 
 /* A range of one shard that records share. */
 struct shared_range {

@@ -66,9 +66,10 @@ recmap_status read_window_fill(struct read_window *window, struct source *source
     size_t request_size = (missing + requests - 1) / requests;
     for (size_t first = window->size; first < size; first += request_size) {
         size_t left = size - first;
-        reads[count++] = (struct source_read){source, window->data + first,
-                                              left < request_size ? left : request_size,
-                                              window->origin + first};
+        reads[count++] = (struct source_read){.source = source,
+                                              .data = window->data + first,
+                                              .size = left < request_size ? left : request_size,
+                                              .offset = window->origin + first};
     }
     uint64_t started_ns = clock_ns();
     RETURN_IF_FAILED(source_read_all(&failed_index, reads, count, NULL, error));

@@ -9,6 +9,7 @@
 #include "base/core/sort.h"
 #include "dataset/batch/overlap.h"
 #include "dataset/open/dataset.h"
+#include "dataset/open/storage_use.h"
 #include "loader/feed/loader.h"
 
 /* If an epoch is longer, only batches with about this many records together are counted. */
@@ -45,7 +46,8 @@ static recmap_status count_records(struct request_count *counted, size_t count,
         if (counted->dataset->shard_table[place.shard_index].entry.compression != COMPRESSION_NONE)
             continue;
         counted->found.used_byte_count += place.frame_size;
-        if (range.size && shared_range_add(&range, &place, OVERLAP_GAP, OVERLAP_MAX)) continue;
+        uint64_t gap = dataset_request_gap(counted->dataset, place.shard_index);
+        if (range.size && shared_range_add(&range, &place, gap, OVERLAP_MAX)) continue;
         count_range(counted, &range);
         range = (struct shared_range){place.shard_index, place.offset, place.frame_size};
     }

@@ -97,9 +97,13 @@ static recmap_status add_request(struct cached_reads *reads, struct cached_read 
         recmap_status status = allocate_blocks(plan, cached, error);
         if (status != RECMAP_OK) disk_cache_settle(cached->cache, missing_space(plan), 0);
         RETURN_IF_FAILED(status);
-        *request = (struct source_read){cached->origin, bytes_at(plan, plan->missing.begin),
-                                        cache_file_size(cached->file, plan->missing),
-                                        cache_file_offset(plan->missing.begin)};
+        size_t size = cache_file_size(cached->file, plan->missing);
+        size_t needed = read->size - read->gap_size;
+        *request = (struct source_read){.source = cached->origin,
+                                        .data = bytes_at(plan, plan->missing.begin),
+                                        .size = size,
+                                        .offset = cache_file_offset(plan->missing.begin),
+                                        .gap_size = size > needed ? size - needed : 0};
     } else {
         free(plan->bytes);
         plan->bytes = NULL;

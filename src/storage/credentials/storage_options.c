@@ -21,6 +21,7 @@ enum value_kind {
     VALUE_NAME,
     VALUE_SWITCH,
     VALUE_SECONDS,
+    VALUE_GAP,
     VALUE_ADDRESSING
 };
 
@@ -44,6 +45,7 @@ static const struct option_name {
     {"ca_bundle", OPTION_CA_BUNDLE, VALUE_TEXT},
     {"proxy", OPTION_PROXY, VALUE_TEXT},
     {"timeout", OPTION_TIMEOUT, VALUE_SECONDS},
+    {"gap", OPTION_GAP, VALUE_GAP},
     /* Other spellings: of fsspec's s3fs and adlfs, and of PyArrow. */
     {"anon", OPTION_ANONYMOUS, VALUE_SWITCH},
     {"endpoint_url", OPTION_ENDPOINT, VALUE_WORD},
@@ -80,7 +82,7 @@ static recmap_status fail_name(const char *name, recmap_error *error) {
     else
         fail_advise(error, "the options are endpoint, region, key, secret, token, anonymous, "
                            "requester_pays, addressing, profile, credential_process, account, sas, "
-                           "ca_bundle, proxy, timeout and urls");
+                           "ca_bundle, proxy, timeout, gap and urls");
     return RECMAP_INVALID;
 }
 
@@ -94,6 +96,13 @@ static bool parse_seconds(unsigned *seconds, const char *value) {
     if (!digits || digits > 5 || value[digits]) return false;
     *seconds = (unsigned)strtoul(value, NULL, 10);
     return *seconds > 0 && *seconds <= TIMEOUT_MAX;
+}
+
+static bool parse_gap(uint64_t *gap, const char *value) {
+    size_t digits = strspn(value, "0123456789");
+    if (!digits || digits > 7 || value[digits]) return false;
+    *gap = strtoul(value, NULL, 10);
+    return *gap <= GAP_SET_MAX;
 }
 
 /* Returns true if the value may be part of a URL as it is. */
@@ -114,6 +123,7 @@ static bool is_name(const char *value) {
 static const char *check_value(enum value_kind kind, const char *value) {
     bool is_on;
     unsigned seconds;
+    uint64_t gap;
     for (const char *c = value; *c; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7f) return "text without control characters";
     switch (kind) {
@@ -123,6 +133,7 @@ static const char *check_value(enum value_kind kind, const char *value) {
     case VALUE_SWITCH: return is_switch(value, &is_on) ? NULL : "true or false";
     case VALUE_SECONDS:
         return parse_seconds(&seconds, value) ? NULL : "a number of seconds from 1 to 86400";
+    case VALUE_GAP: return parse_gap(&gap, value) ? NULL : "a number of bytes from 0 to 8388608";
     case VALUE_ADDRESSING:
         return !strcmp(value, "path") || !strcmp(value, "virtual") ? NULL : "path or virtual";
     }
@@ -351,6 +362,11 @@ unsigned storage_options_timeout(const struct storage_options *options) {
     const char *value = options->values[OPTION_TIMEOUT];
     if (value) parse_seconds(&seconds, value);
     return seconds;
+}
+
+bool storage_options_gap(uint64_t *gap, const struct storage_options *options) {
+    const char *value = options->values[OPTION_GAP];
+    return value && parse_gap(gap, value);
 }
 
 recmap_status storage_options_copy(struct storage_options *copy,

@@ -7,6 +7,9 @@
 
 #include <recmap/status.h>
 
+/* Of the option gap, in bytes. */
+enum { GAP_SET_MAX = 8 << 20 };
+
 enum storage_option {
     OPTION_ENDPOINT,
     OPTION_REGION,
@@ -23,6 +26,7 @@ enum storage_option {
     OPTION_CA_BUNDLE,
     OPTION_PROXY,
     OPTION_TIMEOUT,
+    OPTION_GAP,
     /* Options without a name. Those of Amazon are for s3:// only. They come from the environment, a
      * profile or a program, and are not used if the caller passes keys. */
     OPTION_AMAZON_KEY,
@@ -74,6 +78,9 @@ bool storage_options_is_on(const struct storage_options *options, enum storage_o
 
 /* In seconds. */
 unsigned storage_options_timeout(const struct storage_options *options);
+
+/* Returns true if the gap is set, in bytes: see storage/remote/request_gap.h. */
+bool storage_options_gap(uint64_t *gap, const struct storage_options *options);
 
 /* Overwrites and frees all values. */
 void storage_options_deinit(struct storage_options *options);

@@ -52,11 +52,14 @@ static size_t count_together(const struct source_read *reads, size_t count) {
 static recmap_status read_together(size_t *failed_index, const struct source_read *reads,
                                    size_t count, recmap_error *error) {
     recmap_object_range ranges[CLIENT_RANGES_MAX] = {{0}};
-    const recmap_client *client = &client_source_of(reads)->storage->client;
+    recmap_storage *storage = client_source_of(reads)->storage;
+    const recmap_client *client = &storage->client;
     for (size_t i = 0; i < count; i++)
         ranges[i] = (recmap_object_range){client_source_of(&reads[i])->url, reads[i].data,
                                           reads[i].size, reads[i].offset};
     size_t range_index = 0;
+    for (size_t i = 0; i < count; i++) storage_count_request(storage, REQUEST_FIRST);
+    storage_count_reads(storage, reads, count);
     recmap_status status = client->read(&range_index, ranges, count, error, client->context);
     if (status == RECMAP_OK) return RECMAP_OK;
     *failed_index = range_index < count ? range_index : 0;

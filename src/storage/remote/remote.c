@@ -112,6 +112,7 @@ static recmap_status read_together(size_t *failed_index, const struct source_rea
     *failed_index = 0;
     if (status == RECMAP_OK) {
         size_t planned = plan_requests(requests, origins, reads, count);
+        storage_count_reads(storage_of(reads), reads, count);
         status =
             transfer_run(&request_index, storage_of(reads), requests, planned, interrupt, error);
         *failed_index = origins[request_index];

@@ -15,6 +15,7 @@ recmap_status recmap_storage_create(recmap_storage **storage, recmap_error *erro
     if (!fresh) return fail_memory(error);
     atomic_init(&fresh->references, 1);
     window_init(&fresh->window, REQUESTS_FIRST, REQUESTS_MAX);
+    storage_figures_init(&fresh->figures);
     *storage = fresh;
     return RECMAP_OK;
 }

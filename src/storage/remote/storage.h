@@ -11,6 +11,7 @@
 #include "storage/credentials/storage_options.h"
 #include "storage/remote/retry.h"
 #include "storage/remote/signed_urls.h"
+#include "storage/remote/storage_figures.h"
 
 struct transfer;
 
@@ -26,6 +27,7 @@ struct recmap_storage {
     bool is_complete;              /* the environment was read */
     struct identity_share program; /* see credential_process.h */
     struct request_window window;
+    struct storage_figures figures;
     unsigned run_count; /* calls of transfer_run that share the window, in `process` */
     long process;
     struct transfer *idle; /* connections for the next call */

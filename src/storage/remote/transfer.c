@@ -17,6 +17,7 @@
 #include "storage/remote/multi.h"
 #include "storage/remote/redirect.h"
 #include "storage/remote/storage_credentials.h"
+#include "storage/remote/transfer_hedge.h"
 #include "storage/remote/transfer_repeat.h"
 #include "storage/remote/transfer_verdict.h"
 
@@ -146,6 +147,8 @@ static size_t on_header(char *data, size_t unit, size_t count, void *context) {
     struct slot *slot = context;
     size_t size = unit * count;
     bool is_status = size >= 5 && !memcmp(data, "HTTP/", 5);
+    if (slot->is_late) return 0;
+    if (is_status) slot->first_ns = clock_ns();
     slot->has_head = !is_status && (slot->has_head || (size && strchr("\r\n", data[0])));
     if (is_status) reply_reset(&slot->reply);
     else if (!slot->is_judged) reply_add_header(&slot->reply, data, size); /* not a trailer */
@@ -194,7 +197,9 @@ static bool take_error(struct slot *slot, const char *data, size_t size) {
 static size_t on_body(char *data, size_t unit, size_t count, void *context) {
     struct slot *slot = context;
     size_t size = unit * count;
+    if (slot->is_late) return 0;
     if (!slot->is_judged) slot_judge(slot);
+    if (slot->verdict == REPLY_GOOD) hedge_win(slot);
     bool is_taken = slot->verdict != REPLY_GOOD             ? take_error(slot, data, size)
                     : slot->run->requests[slot->index].text ? take_text(slot, data, size)
                                                             : take_range(slot, data, size);
@@ -376,21 +381,25 @@ static recmap_status set_up(struct slot *slot, struct address *address, recmap_e
 /* Starts the first attempt of a request, or another one for the bytes that are still missing. The
  * slot is reset, except for its handle, which libcurl can reuse. The limit of time begins with the
  * first attempt, and again after bytes arrived: see note_bytes. */
-static recmap_status start_request(struct slot *slot, size_t index, recmap_error *error) {
+static recmap_status start_request(struct slot *slot, size_t index, enum request_kind kind,
+                                   recmap_error *error) {
     struct run *run = slot->run;
     struct address address;
     CURL *easy = slot->easy;
-    *slot = (struct slot){.run = run, .easy = easy, .index = index};
+    *slot = (struct slot){.run = run, .easy = easy, .index = index, .start_ns = clock_ns()};
     slot->shrink_count = window_shrink_count(run->storage);
     slot->range = find_missing(run, index);
     reply_reset(&slot->reply);
     recmap_status status = set_up(slot, &address, error);
     explicit_bzero(address.url, sizeof address.url);
     RETURN_IF_FAILED(status);
-    if (!run->attempts[index].start_ns) run->attempts[index].start_ns = clock_ns();
+    if (!run->attempts[index].start_ns) run->attempts[index].start_ns = slot->start_ns;
+    if (run->hedge_due_ns > slot->start_ns + HEDGE_MIN_MS * NS_PER_MS)
+        run->hedge_due_ns = slot->start_ns + HEDGE_MIN_MS * NS_PER_MS;
     if (libcurl.multi_add_handle(run->transfer->multi.curl, easy) != CURLM_OK)
         return fail_memory(error);
     run->in_flight++;
+    storage_count_request(run->storage, kind);
     return RECMAP_OK;
 }
 
@@ -405,6 +414,8 @@ static void free_slot(struct slot *slot) {
 
 static void end_slot(struct slot *slot) {
     multi_remove(&slot->run->transfer->multi, slot->easy);
+    slot->run->late_count -= slot->is_late;
+    hedge_part(slot);
     free_slot(slot);
     slot->run->in_flight--;
 }
@@ -434,28 +445,64 @@ static bool is_success(struct slot *slot) {
     return is_sure;
 }
 
-/* A request ends in one of three ways: its result is given to the caller, it is repeated later, or
- * it fails for good. The window of requests in flight grows after successes and shrinks only if the
- * server is overloaded: other failures say nothing about the load. */
+/* Notes how long an answer took. What a late one would have taken is not known: the time until it
+ * was dropped is noted, or else hedging would make the percentiles shorter and shorter. */
+static void note_times(const struct slot *slot) {
+    const struct transfer_request *request = &slot->run->requests[slot->index];
+    const struct attempt *attempt = &slot->run->attempts[slot->index];
+    const uint64_t now = clock_ns(), first_ns = slot->first_ns ? slot->first_ns : now;
+    const struct answer_times times = {.size = slot->received,
+                                       .first_ns = first_ns - slot->start_ns,
+                                       .last_ns = now - slot->start_ns,
+                                       .is_undisturbed = !attempt->count && !attempt->was_hedged &&
+                                                         !slot->range.accepts_shorter};
+    if (!request->text) storage_note_answer(slot->run->storage, &times);
+}
+
+static void end_late(struct slot *late) {
+    note_times(late);
+    end_slot(late);
+}
+
+/* Gives the result of a request to the caller. */
+static void succeed(struct slot *slot) {
+    struct run *run = slot->run;
+    assert(run->done_count < run->begun_count);
+    atomic_store_explicit(slot_has_served(slot), true, memory_order_relaxed);
+    struct slot *late = hedge_part(slot); /* of a reply without a body, which has won nothing yet */
+    if (late) end_late(late);
+    note_times(slot);
+    give_results(slot);
+    run->done_count++;
+}
+
+/* Returns true if a request failed in a way that may pass, while its twin is still in flight. Then
+ * the twin is the next attempt. */
+static bool leaves_to_twin(const struct slot *slot) {
+    return slot->twin && (slot->verdict == REPLY_TRY_AGAIN || slot->verdict == REPLY_ODD);
+}
+
+static recmap_status repeat_or_fail(size_t *failed_index, struct slot *slot, recmap_error *error) {
+    struct run *run = slot->run;
+    run->attempts[slot->index].count++;
+    if (slot_schedule(slot)) return RECMAP_OK;
+    *failed_index = slot->index;
+    if (run->requests[slot->index].reply) *run->requests[slot->index].reply = slot->reply;
+    return slot_fail(slot, error);
+}
+
+/* A request ends in one of four ways: its result is given to the caller, it is left to its twin,
+ * it is repeated later, or it fails for good. The window of requests in flight grows after
+ * successes and shrinks only if the server is overloaded: other failures say nothing about the
+ * load. */
 static recmap_status end_request(size_t *failed_index, struct slot *slot, CURLcode code,
                                  recmap_error *error) {
-    struct run *run = slot->run;
-    struct attempt *attempt = &run->attempts[slot->index];
     slot_conclude(slot, code);
     bool is_done = is_success(slot);
-    if (is_done) atomic_store_explicit(slot_has_served(slot), true, memory_order_relaxed);
     if (is_done || is_overloaded(slot)) adapt_window(slot, !is_done);
     recmap_status status = RECMAP_OK;
-    attempt->count++;
-    if (is_done) {
-        assert(run->done_count < run->begun_count);
-        give_results(slot);
-        run->done_count++;
-    } else if (!slot_schedule(slot)) {
-        *failed_index = slot->index;
-        if (run->requests[slot->index].reply) *run->requests[slot->index].reply = slot->reply;
-        status = slot_fail(slot, error);
-    }
+    if (is_done) succeed(slot);
+    else if (!leaves_to_twin(slot)) status = repeat_or_fail(failed_index, slot, error);
     end_slot(slot);
     return status;
 }
@@ -487,7 +534,8 @@ static recmap_status start_requests(size_t *failed_index, struct run *run, recma
         struct slot *slot = find_free(run);
         size_t index = slot ? take_next(run, now) : SIZE_MAX;
         if (index == SIZE_MAX) return RECMAP_OK;
-        recmap_status status = start_request(slot, index, error);
+        enum request_kind kind = run->attempts[index].count ? REQUEST_REPEATED : REQUEST_FIRST;
+        recmap_status status = start_request(slot, index, kind, error);
         if (status == RECMAP_OK) continue;
         if (status != RECMAP_NO_MEMORY) fail_file(error, run->requests[index].name);
         *failed_index = index;
@@ -495,6 +543,32 @@ static recmap_status start_requests(size_t *failed_index, struct run *run, recma
         return status;
     }
     return RECMAP_OK;
+}
+
+/* Hedges requests while there is room: first requests, which may start at any time, are not to wait
+ * for second ones. That a second one cannot be sent does no harm. */
+static void hedge_requests(struct run *run) {
+    const uint64_t now = clock_ns();
+    struct slot *slot, *second;
+    while (now >= run->hedge_due_ns && run->in_flight < request_limit(run->storage) &&
+           (second = find_free(run)) &&
+           (slot = hedge_find(run, hedge_delay_ns(run->storage), now))) {
+        run->attempts[slot->index].was_hedged = true;
+        if (start_request(second, slot->index, REQUEST_HEDGED, NULL) == RECMAP_OK)
+            hedge_join(slot, second);
+        else free_slot(second);
+    }
+}
+
+static void drop_late(struct run *run) {
+    for (struct slot *late; (late = hedge_find_late(run));) end_late(late);
+}
+
+/* How long to wait for events. A window that is full is asked again when a request ends. */
+static unsigned find_wait_ms(const struct run *run) {
+    const uint64_t now = clock_ns();
+    if (run->hedge_due_ns <= now || run->hedge_due_ns - now >= POLL_MS * NS_PER_MS) return POLL_MS;
+    return (unsigned)((run->hedge_due_ns - now) / NS_PER_MS) + 1;
 }
 
 static recmap_status end_requests(size_t *failed_index, struct run *run, recmap_error *error) {
@@ -526,18 +600,20 @@ static recmap_status loop(size_t *failed_index, struct run *run, struct interrup
                           recmap_error *error) {
     while (run->done_count < run->count) {
         RETURN_IF_FAILED(start_requests(failed_index, run, error));
+        hedge_requests(run);
         multi_expire(&run->transfer->multi);
+        drop_late(run);
         size_t before = run->in_flight;
         RETURN_IF_FAILED(end_requests(failed_index, run, error));
         RETURN_IF_FAILED(ask_interrupt(failed_index, run, interrupt, error));
         if (run->in_flight == before && run->done_count < run->count)
-            multi_wait(&run->transfer->multi, POLL_MS);
+            multi_wait(&run->transfer->multi, find_wait_ms(run));
     }
     return RECMAP_OK;
 }
 
 static bool prepare_slots(struct run *run) {
-    run->slot_count = run->count < SLOTS_MAX ? run->count : SLOTS_MAX;
+    run->slot_count = run->count < SLOTS_MAX / 2 ? 2 * run->count : SLOTS_MAX; /* with hedges */
     run->slots = calloc(run->slot_count + 1, sizeof *run->slots);
     run->attempts = calloc(run->count + 1, sizeof *run->attempts);
     if (!run->slots || !run->attempts || !run->transfer) return false;
@@ -577,7 +653,8 @@ recmap_status transfer_run(size_t *failed_index, recmap_storage *storage,
                       .transfer = join(storage),
                       .requests = requests,
                       .count = count,
-                      .waiting = SIZE_MAX};
+                      .waiting = SIZE_MAX,
+                      .hedge_due_ns = UINT64_MAX};
     recmap_status status = prepare_slots(&run) ? loop(failed_index, &run, interrupt, error)
                                                : fail_memory(error);
     for (size_t i = 0; run.slots && i < run.slot_count; i++)

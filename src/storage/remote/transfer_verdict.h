@@ -22,6 +22,7 @@ struct attempt {
     uint64_t received;  /* bytes of earlier attempts that are kept */
     uint64_t start_ns;  /* where the limit of time begins; 0: no attempt was begun */
     uint64_t due_ns;    /* the next attempt */
+    bool was_hedged;    /* it was sent a second time: see transfer_hedge.h */
     bool was_empty;     /* the object was said to have no bytes */
     uint32_t odd_count; /* of replies in a row that are not what was asked for in the same way: */
     const char *odd_reason;
@@ -38,6 +39,10 @@ struct slot {
     struct curl_slist *headers;
     size_t index;          /* of the request; SIZE_MAX: the slot is free */
     uint64_t shrink_count; /* of the window when the request was started */
+    uint64_t start_ns;     /* of this attempt */
+    uint64_t first_ns;     /* when its reply began; 0: not yet */
+    struct slot *twin;     /* the other request for the same bytes, or NULL */
+    bool is_late;          /* the answer of the other one is used */
     struct range_request range;
     struct reply reply;
     bool has_head;  /* all headers arrived */
@@ -67,6 +72,8 @@ struct run {
     size_t done_count;
     size_t waiting; /* the first of the list of requests to repeat; SIZE_MAX: none */
     size_t in_flight;
+    uint64_t hedge_due_ns; /* when to look for requests to hedge */
+    size_t late_count;     /* slots that are late */
     bool was_host_checked; /* the resolver was asked whether a host exists */
     struct slot *slots;
     size_t slot_count;

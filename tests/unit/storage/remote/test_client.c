@@ -169,7 +169,9 @@ static void test_reads_within_limits(void **state) {
     struct source_read *reads = calloc(COUNT, sizeof *reads);
     uint8_t *data = malloc((size_t)40 * SIZE);
     assert_true(reads && data);
-    for (size_t i = 0; i < COUNT; i++) reads[i] = (struct source_read){source, data + i, 1, 3 * i};
+    for (size_t i = 0; i < COUNT; i++)
+        reads[i] =
+            (struct source_read){.source = source, .data = data + i, .size = 1, .offset = 3 * i};
     size_t failed = SIZE_MAX;
     assert_int_equal(source_read_all(&failed, reads, COUNT, NULL, NULL), RECMAP_OK);
     for (size_t i = 0; i < COUNT; i++) assert_int_equal(data[i], 3 * i % 251);
@@ -179,7 +181,8 @@ static void test_reads_within_limits(void **state) {
     assert_int_equal(source_read_all(&failed, reads, COUNT, NULL, NULL), RECMAP_IO);
     assert_int_equal(failed, 2 * CLIENT_RANGES_MAX - 1);
     for (size_t i = 0; i < 40; i++)
-        reads[i] = (struct source_read){source, data + i * SIZE, SIZE, i * SIZE};
+        reads[i] = (struct source_read){
+            .source = source, .data = data + i * SIZE, .size = SIZE, .offset = i * SIZE};
     assert_int_equal(source_read_all(&failed, reads, 40, NULL, NULL), RECMAP_OK);
     assert_int_equal(store.size_max, CLIENT_SIZE_MAX);
     reads[0].size = 40 * SIZE;

@@ -49,6 +49,11 @@ static void test_values_of_options_are_checked(void **state) {
                   "the storage option timeout must be a number of seconds from 1 "
                   "to 86400",
                   NULL);
+    static const char *const wrong_gaps[] = {"",   "-1",      "1k",
+                                             " 1", "8388609", "99999999999999999999"};
+    for (size_t i = 0; i < sizeof wrong_gaps / sizeof *wrong_gaps; i++)
+        check_refused("gap", wrong_gaps[i],
+                      "the storage option gap must be a number of bytes from 0 to 8388608", NULL);
     check_refused("addressing", "dns", "the storage option addressing must be path or virtual",
                   NULL);
     check_refused("sas", "sv=1 HTTP/1.1",
@@ -58,6 +63,24 @@ static void test_values_of_options_are_checked(void **state) {
                   NULL);
     check_refused("key", "a\r\nX-Evil: b",
                   "the storage option key must be text without control characters", NULL);
+}
+
+static void test_the_gap_is_measured_unless_it_is_set(void **state) {
+    (void)state;
+    recmap_storage *storage;
+    assert_int_equal(recmap_storage_create(&storage, NULL), RECMAP_OK);
+    assert_int_equal(storage_gap(storage), GAP_DEFAULT);
+    for (size_t i = 0; i < 2 * GAP_SAMPLES; i++) {
+        const struct answer_times times = {
+            .size = (i % 3) << 20, .last_ns = 1000000, .is_undisturbed = true};
+        storage_note_answer(storage, &times);
+    }
+    assert_in_range(storage_gap(storage), GAP_DEFAULT + 1, GAP_MEASURED_MAX);
+    assert_int_equal(recmap_storage_set(storage, "gap", "0", NULL), RECMAP_OK);
+    assert_int_equal(storage_gap(storage), 0);
+    assert_int_equal(recmap_storage_set(storage, "gap", "8388608", NULL), RECMAP_OK);
+    assert_int_equal(storage_gap(storage), GAP_SET_MAX);
+    recmap_storage_release(storage);
 }
 
 static void clear_environment(void) {
@@ -427,6 +450,7 @@ static void test_window_doubles_at_first(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values_of_options_are_checked),
+        cmocka_unit_test(test_the_gap_is_measured_unless_it_is_set),
         cmocka_unit_test(test_options_override_the_environment),
         cmocka_unit_test(test_the_profile_of_the_environment_concerns_amazon_only),
         cmocka_unit_test(test_the_environment_of_azure_concerns_azure_only),
