@@ -158,6 +158,18 @@ recmap_status map_create(struct file_map **map, int fd, size_t size, const char 
     return RECMAP_OK;
 }
 
+size_t map_count_max(void) {
+    enum { DEFAULT = 65530 }; /* of Linux */
+    const int saved = errno;
+    char text[32];
+    unsigned long count = 0;
+    FILE *file = fopen("/proc/sys/vm/max_map_count", "re");
+    if (file && fgets(text, sizeof text, file)) count = strtoul(text, NULL, 10);
+    if (file) fclose(file);
+    errno = saved;
+    return count ? count : DEFAULT;
+}
+
 bool map_is_allowed(int fd, uint64_t size, const char *path, recmap_error *error) {
     if (!size) return true;
     void *page = mmap(NULL, 1, PROT_READ, MAP_SHARED, fd, 0);

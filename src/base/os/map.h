@@ -23,6 +23,9 @@ recmap_status map_create(struct file_map **map, int fd, size_t size, const char 
                          recmap_error *error);
 void map_destroy(struct file_map *map);
 
+/* How many maps this process may have: vm.max_map_count. */
+size_t map_count_max(void);
+
 /* Returns true if the file system lets the file be mapped now; else sets the error of trying. Some
  * file systems refuse (EPERM, EACCES, ENODEV), and a process can have too many maps (ENOMEM). */
 bool map_is_allowed(int fd, uint64_t size, const char *path, recmap_error *error);

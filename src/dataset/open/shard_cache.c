@@ -15,6 +15,7 @@
 #include "base/os/read_again.h"
 #include "base/os/thread.h"
 #include "dataset/open/file_budget.h"
+#include "dataset/open/map_budget.h"
 #include "dataset/open/shard_samples.h"
 #include "dataset/spans/span_read.h"
 #include "dataset/spans/stream_sum.h"
@@ -60,14 +61,12 @@ struct shard_cache {
     struct shard_slot *slots;
     size_t shard_count;
     bool evicts;
-    size_t limit;
+    size_t limit;             /* of open shards */
+    size_t map_share;         /* taken from the budget of all data sets */
     struct span_cache *spans; /* of compressed shards */
     size_t open_count;        /* guarded by the process lock, like the list below */
     struct idle_list idle;
 };
-
-/* Leaves mappings for the application: about half of what Linux allows by default. */
-enum { MAPS_MAX = 32000 };
 
 /* One of this many samples is compared if all would cost too much: in a compressed or remote shard,
  * each may take inflating a span, or a request; and an unchanged modification time suggests that
@@ -81,10 +80,15 @@ static const struct shard_entry *entry_of(const struct shard_cache *cache, uint3
     return &index_shards(cache->index)[shard_index].entry;
 }
 
-/* Files of a disk cache are not in the budget of all data sets: each data set has its own share. */
-static size_t default_limit(const struct shard_cache_options *options) {
+/* Files of a disk cache are not in the budget of all data sets: each data set has its own share.
+ * Shards in a remote store are not mapped. */
+static size_t find_limit(struct shard_cache *cache) {
+    const struct shard_cache_options *options = &cache->options;
+    if (options->limit) return options->limit;
     if (options->disk_cache) return file_budget_limit();
-    return options->access == RECMAP_ACCESS_MAP ? MAPS_MAX : SIZE_MAX;
+    if (options->access != RECMAP_ACCESS_MAP) return SIZE_MAX;
+    if (cache->folder.storage) return map_budget_limit();
+    return cache->map_share = map_budget_take(cache->shard_count);
 }
 
 /* Tells the disk cache which of its files this data set may need, so that it keeps them. The ETags
@@ -116,14 +120,14 @@ recmap_status shard_cache_create(struct shard_cache **cache, struct index_file *
     fresh->index = index;
     fresh->options = *options;
     fresh->shard_count = (size_t)index_manifest(index)->shard_count;
-    fresh->limit = options->limit ? options->limit : default_limit(options);
-    /* Shards that hold files may be closed so that other data sets can open theirs. */
-    fresh->evicts = fresh->shard_count > fresh->limit || options->access != RECMAP_ACCESS_MAP;
     fresh->slots = calloc(fresh->shard_count + 1, sizeof *fresh->slots);
     fresh->spans = span_cache_create(options->span_keep_size);
     recmap_status status = fresh->slots && fresh->spans ? RECMAP_OK : fail_memory(error);
     if (status == RECMAP_OK)
         status = shard_folder_init(&fresh->folder, index, &options->folder, error);
+    fresh->limit = find_limit(fresh);
+    /* Shards that hold files may be closed so that other data sets can open theirs. */
+    fresh->evicts = fresh->shard_count > fresh->limit || options->access != RECMAP_ACCESS_MAP;
     if (status == RECMAP_OK) status = open_disk_cache(fresh, error);
     if (status == RECMAP_OK) *cache = fresh;
     else shard_cache_destroy(fresh);
@@ -193,6 +197,7 @@ void shard_cache_destroy(struct shard_cache *cache) {
     }
     span_cache_destroy(cache->spans);
     disk_cache_close(cache->disk_cache);
+    map_budget_give(cache->map_share);
     free(cache->slots);
     shard_folder_deinit(&cache->folder);
     free(cache);

@@ -24,10 +24,10 @@ struct table_values {
 struct store {
     char *path;
     struct seal_fields seal;
-    int fd;               /* the file, which every check and the map use; -1 in a part of a build */
-    const uint8_t *base;  /* the file's first byte, in `memory` or in `map` */
-    uint8_t *memory;      /* the file's bytes, or NULL */
-    struct file_map *map; /* NULL in memory */
+    struct file_stat stat; /* of the file that was opened */
+    const uint8_t *base;   /* the file's first byte, in `memory` or in `map` */
+    uint8_t *memory;       /* the file's bytes, or NULL */
+    struct file_map *map;  /* NULL in memory */
     struct table_values tables[STORE_TABLE_COUNT];
 };
 
@@ -76,7 +76,7 @@ static recmap_status check_content(const struct seal_fields *seal, const uint8_t
 }
 
 /* Reads the file into plain memory, whose bytes nothing can change afterwards. */
-static recmap_status read_memory(struct store *store, recmap_error *error) {
+static recmap_status read_memory(struct store *store, int fd, recmap_error *error) {
     uint64_t size = store->seal.file_size;
     store->memory = malloc(size);
     if (!store->memory) {
@@ -86,13 +86,14 @@ static recmap_status read_memory(struct store *store, recmap_error *error) {
             error, "the index has %" PRIu64 " bytes: open it without reading it into memory", size);
         return RECMAP_NO_MEMORY;
     }
-    return file_read_at(store->fd, store->memory, size, 0, store->path, error);
+    return file_read_at(fd, store->memory, size, 0, store->path, error);
 }
 
 /* The file system refuses to map the index. */
-static recmap_status read_instead(struct store *store, recmap_error *refusal, recmap_error *error) {
+static recmap_status read_instead(struct store *store, int fd, recmap_error *refusal,
+                                  recmap_error *error) {
     static _Atomic(uint64_t) reasons;
-    recmap_status status = read_memory(store, error);
+    recmap_status status = read_memory(store, fd, error);
     if (status == RECMAP_NO_MEMORY && error)
         *error = *refusal; /* that it cannot be mapped is why */
     RETURN_IF_FAILED(status);
@@ -108,11 +109,10 @@ static recmap_status read_instead(struct store *store, recmap_error *refusal, re
 /* Maps the file, only to read its values. LMDB would also follow page numbers in its map, which can
  * change after the check, or lie past the end of a file that was truncated. The structural check
  * reads each page into private memory, so its listing of the values is safe to use. */
-static recmap_status map_file(struct store *store, recmap_error *error) {
+static recmap_status map_file(struct store *store, int fd, recmap_error *error) {
     recmap_error refusal = RECMAP_ERROR_INIT;
-    if (map_create(&store->map, store->fd, store->seal.file_size, store->path, &refusal) !=
-        RECMAP_OK)
-        return read_instead(store, &refusal, error);
+    if (map_create(&store->map, fd, store->seal.file_size, store->path, &refusal) != RECMAP_OK)
+        return read_instead(store, fd, &refusal, error);
     map_advise(store->map, 0, store->seal.file_size, MAP_ADVICE_RANDOM);
     store->base = store->map->data;
     return RECMAP_OK;
@@ -141,30 +141,27 @@ static recmap_status copy_values(struct store *store, const struct page_listing 
     return RECMAP_OK;
 }
 
-static recmap_status take_values(struct store *store, const struct page_listing *listing,
+static recmap_status take_values(struct store *store, int fd, const struct page_listing *listing,
                                  const struct store_options *options, recmap_error *error) {
-    if (options->check_all) RETURN_IF_FAILED(store_check_all(store, error));
-    if (!options->in_memory) RETURN_IF_FAILED(map_file(store, error));
+    if (options->check_all)
+        RETURN_IF_FAILED(check_content(&store->seal, store->memory, fd, store->path, error));
+    if (!options->in_memory) RETURN_IF_FAILED(map_file(store, fd, error));
     return copy_values(store, listing, error);
 }
 
-/* Runs all checks through one descriptor, so that they see one file, then lists the values. */
-static recmap_status load(struct store *store, const struct store_options *options,
+/* Runs all checks through one descriptor, so that they see one file, then maps the file and lists
+ * the values. */
+static recmap_status load(struct store *store, int fd, const struct store_options *options,
                           recmap_error *error) {
     struct page_listing listing = {0};
-    struct file_stat stat;
-    RETURN_IF_FAILED(file_get_stat(&stat, store->fd, store->path, error));
-    RETURN_IF_FAILED(read_seal(&store->seal, store->fd, stat.size, store->path, error));
-    if (options->in_memory) RETURN_IF_FAILED(read_memory(store, error));
+    RETURN_IF_FAILED(file_get_stat(&store->stat, fd, store->path, error));
+    RETURN_IF_FAILED(read_seal(&store->seal, fd, store->stat.size, store->path, error));
+    if (options->in_memory) RETURN_IF_FAILED(read_memory(store, fd, error));
     store->base = store->memory;
-    struct page_source source = {store->memory, store->fd, content_size(&store->seal), store->path};
+    struct page_source source = {store->memory, fd, content_size(&store->seal), store->path};
     recmap_status status = pages_check(&listing, &source, store->seal.page_size, error);
-    if (status == RECMAP_OK) status = take_values(store, &listing, options, error);
+    if (status == RECMAP_OK) status = take_values(store, fd, &listing, options, error);
     page_listing_deinit(&listing);
-    if (options->is_part) {
-        file_close(store->fd);
-        store->fd = -1;
-    }
     return status;
 }
 
@@ -172,14 +169,9 @@ recmap_status store_open_file(struct store **store, int fd, const char *path,
                               const struct store_options *options, recmap_error *error) {
     static const struct store_options defaults = {false, false, false};
     struct store *self = calloc(1, sizeof *self);
-    if (!self) {
-        file_close(fd);
-        return fail_memory(error);
-    }
-    self->fd = fd;
-    self->path = strdup(path);
-    recmap_status status = self->path ? load(self, options ? options : &defaults, error)
-                                      : fail_memory(error);
+    recmap_status status = self && (self->path = strdup(path)) ? RECMAP_OK : fail_memory(error);
+    if (status == RECMAP_OK) status = load(self, fd, options ? options : &defaults, error);
+    file_close(fd);
     if (status != RECMAP_OK) store_close(self);
     else *store = self;
     return status;
@@ -199,7 +191,6 @@ void store_close(struct store *store) {
         free(store->tables[table].checked);
     }
     map_destroy(store->map);
-    file_close(store->fd);
     free(store->memory);
     free(store->path);
     free(store);
@@ -271,6 +262,26 @@ recmap_status store_fail_cut(const struct store *store, recmap_error *error) {
     return RECMAP_CORRUPT;
 }
 
+/* Opens the file again, if its path still names it. Returns -1 if not. */
+static int open_again(const struct store *store) {
+    int fd;
+    struct file_stat stat;
+    if (file_open(&fd, store->path, NULL) != RECMAP_OK) return -1;
+    if (file_get_stat(&stat, fd, store->path, NULL) == RECMAP_OK &&
+        file_is_same(&stat, &store->stat))
+        return fd;
+    file_close(fd);
+    return -1;
+}
+
+/* No descriptor is kept for this, because a process may open thousands of indexes. Reading the file
+ * reports failing disks, where a map raises SIGBUS, so the map is read only if the file was
+ * replaced or has no name. */
 recmap_status store_check_all(struct store *store, recmap_error *error) {
-    return check_content(&store->seal, store->memory, store->fd, store->path, error);
+    int fd = store->memory ? -1 : open_again(store);
+    recmap_status status =
+        check_content(&store->seal, fd < 0 ? store->base : NULL, fd, store->path, error);
+    file_close(fd);
+    if (status == RECMAP_CORRUPT && !store_intact(store)) return store_fail_cut(store, error);
+    return status;
 }
