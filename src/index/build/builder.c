@@ -392,7 +392,7 @@ static recmap_status open_part(recmap_index_builder *builder, struct index_file 
                                recmap_error *error) {
     bool is_elsewhere;
     RETURN_IF_FAILED(ask_before_open(builder, path, error));
-    RETURN_IF_FAILED(index_open(index, path, &(struct store_options){.is_part = true}, error));
+    RETURN_IF_FAILED(index_open(index, path, NULL, error));
     if (is_replaced && builder->options.inherits)
         RETURN_IF_FAILED(inherit(builder, *index, path, error));
     RETURN_IF_FAILED(check_fits(builder, *index, path, error));

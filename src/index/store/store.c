@@ -167,7 +167,7 @@ static recmap_status load(struct store *store, int fd, const struct store_option
 
 recmap_status store_open_file(struct store **store, int fd, const char *path,
                               const struct store_options *options, recmap_error *error) {
-    static const struct store_options defaults = {false, false, false};
+    static const struct store_options defaults = {false, false};
     struct store *self = calloc(1, sizeof *self);
     recmap_status status = self && (self->path = strdup(path)) ? RECMAP_OK : fail_memory(error);
     if (status == RECMAP_OK) status = load(self, fd, options ? options : &defaults, error);

@@ -84,7 +84,6 @@ struct store;
 struct store_options {
     bool check_all; /* hash the whole file: several GB a second */
     bool in_memory; /* read the file into memory: later changes to it have no effect */
-    bool is_part;   /* keep no descriptor: a build can open thousands, but not store_check_all */
 };
 
 /* A value of the file. `data` is valid while the store is open. Its bytes are unverified until
@@ -137,7 +136,8 @@ bool store_intact(const struct store *store);
 /* The error for a store that is not intact. */
 recmap_status store_fail_cut(const struct store *store, recmap_error *error);
 
-/* Hashes the whole file against the seal. Errors: CORRUPT, IO. */
+/* Hashes the whole file against the seal: the file that was opened, if its path still names it, or
+ * else its map. Errors: CORRUPT, IO. */
 recmap_status store_check_all(struct store *store, recmap_error *error);
 
 #endif
