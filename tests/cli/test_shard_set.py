@@ -118,6 +118,35 @@ class ShardSets(CliTest):
         ]
         self.assertEqual(*(sorted(text.splitlines()) for text in threes))
 
+    def test_decompressed_shards_keep_numbers_ids_and_columns(self):
+        self.digits("-o", "packed@3.tfrecord.gz")
+        err = "recmap: plain.rmx: 1797 records in 2 shards\n"
+        self.check("cat", "packed.rmx", "--decompress", "-o", "plain@2", err=err)
+        info = [self.info(index) for index in ("packed.rmx", "plain.rmx")]
+        self.assertIsNotNone(info[0]["compressed"])
+        self.assertIsNone(info[1]["compressed"])
+        for key in "records", "counts", "ids", "columns":
+            self.assertEqual(info[1][key], info[0][key])
+        whole = self.run_recmap("cat", "packed.rmx", "--format", "raw").out
+        self.check("cat", "plain.rmx", "--format", "raw", out=whole)
+        self.check("find", "plain.rmx", "digit-00007", out="digit-00007\t7\n")
+
+    def test_what_cannot_be_decompressed(self):
+        self.digits()
+        needs = "--decompress needs -o NAME@N, the shards that it writes"
+        for words in ([], ["-o", "a.bin"], ["-o", "a.tfrecord", "--format", "tfrecord"]):
+            self.check_wrong("cat", "--decompress", *words, "d.rmx", what=needs)
+        compressed = "--decompress writes plain shards, but -o 'a@2.gz' names compressed ones"
+        self.check_wrong("cat", "--decompress", "-o", "a@2.gz", "d.rmx", what=compressed)
+        order = "--decompress writes all records in their order: leave out "
+        for words, which in (
+            (["--shuffle"], "the options of an order"),
+            (["--from", "7"], "the options of an order"),
+            (["--where", "label == 3"], "--where"),
+        ):
+            words = [*words, "--decompress", "-o", "a@2", "d.rmx"]
+            self.check_wrong("cat", *words, what=order + which)
+
     def annotated(self):
         """Ten records of a letter. The columns are not in them. "time" is one of float64."""
         self.write("a.tfrecord", tfrecord([b"%c" % (97 + i) for i in range(10)]))

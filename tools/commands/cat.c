@@ -13,6 +13,7 @@ struct cat_job {
     const char *path; /* of the output; NULL: standard output */
     enum output_format format;
     const char *expression; /* selects records; or NULL */
+    bool decompresses;
     struct order_options order;
 };
 
@@ -21,6 +22,7 @@ static int set_option(struct cat_job *job, int option) {
     case OPTION_OUTPUT: job->path = output_path(optarg); return 0;
     case OPTION_FORMAT: job->format = (enum output_format)(OUTPUT_RAW + job->args.choice); return 0;
     case OPTION_WHERE: job->expression = optarg; return 0;
+    case OPTION_DECOMPRESS: job->decompresses = true; return 0;
     default: return order_options_set(&job->order, &job->args, option);
     }
 }
@@ -59,6 +61,26 @@ static int run_cat(const struct cat_job *job, struct view *view) {
     return interrupt_finish(status == RECMAP_OK ? 0 : message_print(&error));
 }
 
+/* A set that is decompressed has all records in their order, so that they keep their numbers.
+ * Returns 0, or the exit status after printing the error. */
+static int check_decompress(const struct cat_job *job) {
+    if (!job->decompresses) return 0;
+    if (!shard_set_is_named(job->path, job->format))
+        return args_usage_error(&job->args,
+                                "--decompress needs -o NAME@N, the shards that it writes");
+    if (shard_set_is_compressed(job->path))
+        return args_usage_error(&job->args,
+                                "--decompress writes plain shards, but -o '%.300s' names "
+                                "compressed ones",
+                                job->path);
+    if (job->expression || job->order.given)
+        return args_usage_error(&job->args,
+                                "--decompress writes all records in their order: leave out "
+                                "%s",
+                                job->expression ? "--where" : "the options of an order");
+    return 0;
+}
+
 /* All options are parsed and checked before the index is opened, so that usage errors are reported
  * first. The output must not be a file of the data set. */
 static int run(int argc, char **argv) {
@@ -71,6 +93,7 @@ static int run(int argc, char **argv) {
         if (exit_status) return exit_status;
     }
     int exit_status = shard_set_check(&job.args, job.path, job.format);
+    if (!exit_status) exit_status = check_decompress(&job);
     if (!exit_status) exit_status = order_options_check(&job.order, false, &job.args);
     if (exit_status) return exit_status;
     if (job.args.operand_count > 1)

@@ -71,6 +71,16 @@ bool shard_set_is_named(const char *path, enum output_format format) {
     return path && (is_set(path) || (format == OUTPUT_DEFAULT && file_stem_size(path)));
 }
 
+bool shard_set_is_compressed(const char *path) {
+    static const char *const ends[] = {".gz", ".gzip", ".zlib"};
+    size_t size = strlen(path);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t end_size = strlen(ends[i]);
+        if (size > end_size && !strcasecmp(path + size - end_size, ends[i])) return true;
+    }
+    return false;
+}
+
 int shard_set_check(const struct args *args, const char *path, enum output_format format) {
     if (!path) return 0;
     if (has_invalid_count(path))

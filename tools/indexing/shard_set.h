@@ -11,6 +11,9 @@
  * another name, or if it is a single file and a format was given. */
 bool shard_set_is_named(const char *path, enum output_format format);
 
+/* Returns true if the shards of a set of this name are compressed. */
+bool shard_set_is_compressed(const char *path);
+
 /* Checks that a set has a valid number of shards, and is not asked for in another format than
  * TFRecord. Returns 0, or the exit status after printing the error. */
 int shard_set_check(const struct args *args, const char *path, enum output_format format);

@@ -182,6 +182,9 @@ const struct option_row option_table[] = {
     {OPTION_FORMAT, "format", "json", "import",
      "input format (the only one): protobuf's JSON mapping of tf.Example or tf.SequenceExample, "
      "or {\"base64\": \"...\"} for any bytes"},
+    {OPTION_DECOMPRESS, "decompress", NULL, "cat",
+     "write plain shards with their index: -o NAME@N; the records keep their numbers, ids and "
+     "columns"},
     {OPTION_FORMAT, "format", "raw|tfrecord|json|number", "cat get sample",
      "raw: payloads, concatenated\n"
      "tfrecord: a TFRecord file\n"
@@ -240,7 +243,8 @@ const struct option_row option_table[] = {
     {OPTION_STORAGE, "storage", "KEY=VALUE", READERS " index info order select verify",
      "an option for remote stores: endpoint, region, key, secret, anonymous, ...; repeatable"},
     {OPTION_CACHE, "cache", "FOLDER", READERS " info order select",
-     "keep what is read from remote stores on the local disk"},
+     "keep what is read from remote stores, and inflated parts of compressed shards, on the local "
+     "disk"},
     {OPTION_CACHE_SIZE, "cache-size", "SIZE", READERS " info order select",
      "maximum size of the cache, such as 200GB; default: a tenth of the disk stays free"},
     {OPTION_HELP, "help", NULL, NULL, "print this help"},
