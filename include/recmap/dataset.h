@@ -80,8 +80,9 @@ typedef struct recmap_dataset_options {
                        URLs are in its folder */
     recmap_storage *storage; /* how to reach remote stores; NULL: the defaults */
     const char *cache;       /* a folder on the local disk that keeps what is read from remote
-                                stores, or NULL. Created if only its last part is missing. Several
-                                processes of one user may share it */
+                                stores, and what compressed shards inflate to, also local ones; or
+                                NULL. Created if only its last part is missing. Several processes
+                                of one user may share it */
     uint64_t cache_size; /* upper bound on the bytes in the cache; 0: until a tenth of the disk is
                             left */
     int allow_missing_shards; /* not 0: open the index even if no shard is found, for example to
@@ -255,10 +256,11 @@ typedef struct recmap_span_statistics {
 /* Never fails. Threads: any. */
 RECMAP_API recmap_span_statistics recmap_dataset_span_statistics(const recmap_dataset *dataset);
 
-/* Reads of remote shards since the data set was opened, with a cache (options.cache). */
+/* Reads of remote and compressed shards since the data set was opened, with a cache
+ * (options.cache). */
 typedef struct recmap_cache_statistics {
     uint64_t hit_count;  /* reads that the cache answered */
-    uint64_t miss_count; /* reads for which an object was requested */
+    uint64_t miss_count; /* reads for which an object was requested, or a span was inflated */
 } recmap_cache_statistics;
 
 /* All zeros without a cache. Never fails. Threads: any. */

@@ -52,6 +52,23 @@ class Cache(CliTest):
         self.assertEqual(self.server.requests, [])
         self.check("select", "b.rmx", "--where", "s == 4", out="4\n13\n")
 
+    def test_local_compressed_shards_are_inflated_into_the_cache(self):
+        self.run_recmap("cat", "a.rmx", "--shards", DIGITS, "-o", "packed@3.tfrecord.gz")
+        options = ["--cache", "inflated", "--cache-size", "64MiB"]
+        whole = self.run_recmap("cat", "packed.rmx", "--format", "raw").out
+        for access in ("map", "read"):
+            words = ["cat", "packed.rmx", "--format", "raw", "--access", access]
+            self.check(*words, *options, out=whole)
+        files = [name for name in os.listdir(self.path("inflated")) if name.endswith(".rmcache")]
+        self.assertEqual(len(files), 3)
+        for name in files:
+            path = self.path(f"inflated/{name}")
+            with open(path, "r+b") as file:
+                file.seek(os.path.getsize(path) // 2)
+                file.write(b"damaged")
+        self.check("cat", "packed.rmx", "--format", "raw", *options, out=whole)
+        self.assertEqual(self.server.requests, [])
+
     def test_info_counts_requests(self):
         """The digits are small, so a batch makes a request for each shard."""
         found = json.loads(self.run_recmap("info", "--json", "a.rmx", "--batch-size", "100").out)

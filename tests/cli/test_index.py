@@ -718,7 +718,8 @@ class Compressed(CliTest):
         out, found = self.spans(member, 65)
         self.assertEqual(found["inflated_bytes"], 65 << 24)
         self.assertIn("a true shuffle is slow", out)
-        self.assertIn("recmap cat --format tfrecord", out)
+        self.assertIn("--cache FOLDER", out)
+        self.assertIn("--decompress -o NAME@N", out)
 
     def test_info_tells_of_blocks_without_end(self):
         # Fixed codes, lowest bit first: one zero, then many copies of 258 zeros.

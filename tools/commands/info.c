@@ -136,11 +136,13 @@ static recmap_status print_compressed(recmap_dataset *dataset, recmap_error *err
             human_bytes(text, (double)spans.keep_size),
             100 - 100 * (double)spans.keep_size / (double)spans.inflated_size);
     if (is_slow || is_large)
-        printf("             remedies: write the records uncompressed (recmap cat --format "
-               "tfrecord),\n"
-               "             or use a windowed order (in Python or C) with blocks of %" PRIu64
-               " records\n",
-               records_in_spans(dataset, &spans, 4));
+        printf(
+            "             remedies: keep inflated spans on a local disk (--cache FOLDER; in "
+            "Python\n"
+            "             Storage(cache=FOLDER)), write the records uncompressed (recmap cat\n"
+            "             --decompress -o NAME@N), or use a windowed order (in Python or C) with\n"
+            "             blocks of %" PRIu64 " records\n",
+            records_in_spans(dataset, &spans, 4));
     return RECMAP_OK;
 }
 

@@ -45,6 +45,7 @@ from .._example.images import draw_seed_of, state_seed_of
 from .._order.orders import Order, Sequential, Shuffled
 from .._order.row_orders import warn_if_empty
 from .grown import Grown, OldRecords, check_grown, check_state, old_records
+from .inflating import warn_of_inflating
 from .launcher import share_of, warn_in_worker
 from .moves import Moves
 from .options import (
@@ -273,6 +274,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
             self._parser,
         )
         self._loader = self._create(self._order, self._batch_size)
+        warn_of_inflating(dataset, self.order, self._batch_size, world_size)
         if last == "drop" and len(self.order) and not len(self):
             warn_caller(
                 f'there are no steps: last="drop" leaves out a step that is not full, and the '
@@ -748,8 +750,8 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         found faults that leave no pixels out.
 
         Of the data set, with all its loaders: "cache_hits" and "cache_misses", the reads of remote
-        shards that the cache answered, and that it did not; "span_hits" and "spans_inflated", how
-        often a span of a compressed shard was inflated already, and was not.
+        and compressed shards that the cache answered, and that it did not; "span_hits" and
+        "spans_inflated", how often a span of a compressed shard was in memory, and was inflated.
 
         Of the data set's storage, if shards are remote: "requests" that were sent; "retries" and
         "hedges", those of them that repeated a failed request, or were sent because a first one was

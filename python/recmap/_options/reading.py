@@ -36,7 +36,8 @@ class Reading:
         span_keep_size: the maximum number of inflated bytes of compressed shards that this process
             keeps, over all threads; 0: 1 GiB. Data being read needs a few MiB per thread on top.
             Any value gives the same records. A true shuffle that needs more than this inflates
-            again, a few MiB for each record or batch; ``ds.info["compressed"]`` has the sizes.
+            again, a few MiB for each record or batch, unless ``Storage(cache=FOLDER)`` keeps them;
+            ``ds.info["compressed"]`` has the sizes.
         allow_absolute_paths: allow an ``.rmx`` to name shards outside its own folder, and an
             ``.rmv`` to name such an index. Links that other users made in the folder are then
             followed as well.

@@ -50,9 +50,10 @@ class Storage:
             is a path in it, except an ``.rmx``, which is a local file. Slower than recmap's own
             requests. To pickle the data set, it must be picklable. URLs of HDFS need none: fsspec
             reads them, with `options` of its own.
-        cache: a folder on the local disk that keeps what is read from remote stores, so that the
-            next epoch requests less. All processes of one user may share it. Local shards are not
-            cached (docs/reference/remote.md).
+        cache: a folder on the local disk that keeps what is read from remote stores, and what
+            compressed shards inflate to, also local ones, so that the next epoch requests and
+            inflates less. All processes of one user may share it. Plain local shards are not cached
+            (docs/guide/compressed.md, docs/reference/remote.md).
         cache_size: the maximum size of the cache, in bytes or as "200GB" or "64MiB"; None: until a
             tenth of the disk is left.
         gap: how much that nobody needs may be downloaded to save a request, from 0 to 8 MiB, in

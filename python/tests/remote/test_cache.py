@@ -369,10 +369,12 @@ def test_a_full_disk_is_no_error(cached, server, local, folder):
             assert bytes(ds[shard["first_record"]]) == bytes(local[shard["first_record"]])
         try:
             resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, limits[1]))
-            for seed in (1, 2):
-                assert shuffled(ds, seed) == shuffled(local, seed)
+            with pytest.warns(UserWarning, match="nothing more is added to the cache") as caught:
+                for seed in (1, 2):
+                    assert shuffled(ds, seed) == shuffled(local, seed)
+            assert len(caught) == 1
             shutil.rmtree(folder)
-            with cached() as other:
+            with cached() as other, pytest.warns(UserWarning, match="nothing more is added"):
                 assert shuffled(other, 1) == shuffled(local, 1)
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
@@ -400,7 +402,7 @@ def test_sizes_are_read_with_units(cached, index):
         recmap.open(index, storage=recmap.Storage(cache_size="1GB", allow_urls=True))
 
 
-def test_local_shards_are_not_cached(digits_index, folder):
+def test_plain_local_shards_are_not_cached(digits_index, folder):
     with recmap.open(digits_index, shards=DIGITS, storage=recmap.Storage(cache=folder)) as ds:
         assert len(bytes(ds[0])) > 0
     assert not folder.exists()

@@ -67,6 +67,25 @@ void private_unlock(int fd) {
     while (result && errno == EINTR);
 }
 
+static int set_byte_lock(int fd, uint64_t offset, short type) {
+    struct flock lock = {
+        .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)offset, .l_len = 1};
+    int result;
+    do result = fcntl(fd, F_OFD_SETLK, &lock);
+    while (result && errno == EINTR);
+    return result;
+}
+
+recmap_status private_lock_byte(bool *is_held, int fd, uint64_t offset, recmap_error *error) {
+    *is_held = !set_byte_lock(fd, offset, F_WRLCK);
+    if (*is_held || errno == EAGAIN || errno == EACCES) return RECMAP_OK;
+    return fail_errno(error, errno, "", "lock a byte of the file");
+}
+
+void private_unlock_byte(int fd, uint64_t offset) {
+    (void)set_byte_lock(fd, offset, F_UNLCK); /* closing the file is the other way */
+}
+
 bool private_stat_path(struct private_stat *stat, const char *path) {
     struct stat st;
     if (lstat(path, &st) || !S_ISREG(st.st_mode)) return false;

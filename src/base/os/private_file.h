@@ -31,6 +31,12 @@ recmap_status private_lock(bool *is_held, int fd, enum private_lock_kind kind, c
  * the file is the other way to release it. */
 void private_unlock(int fd);
 
+/* Locks the byte at `offset` of an open file, which need not exist, for this opening of the file,
+ * without waiting. `is_held` is false if another opening has locked it. Closing all descriptors of
+ * the opening releases the lock; a child process inherits them. Errors: IO. */
+recmap_status private_lock_byte(bool *is_held, int fd, uint64_t offset, recmap_error *error);
+void private_unlock_byte(int fd, uint64_t offset);
+
 struct private_stat {
     uint64_t allocated; /* bytes on the disk; of a sparse file fewer than its size */
     int64_t used_ns;    /* the time of modification, which private_touch sets */

@@ -239,13 +239,23 @@ static void open_direct(struct open_shard *shard, const char *name, const struct
  * it. */
 static bool finds_damage(const struct open_shard *shard) {
     const struct index_shard *indexed = &index_shards(shard->cache->index)[shard->shard_index];
-    return shard->cache->options.checks_data && indexed->framing->check_payload &&
-           indexed->entry.compression == COMPRESSION_NONE;
+    return shard->cache->options.checks_data && indexed->framing->check_payload;
 }
 
+/* Of a compressed shard, what it inflates to is kept; of others, what is read from a store. */
 static void keep_on_disk(struct open_shard *shard) {
-    if (shard->cache->disk_cache && shard->source && shard->source->fd < 0)
-        cached_source_replace(&shard->source, shard->cache->disk_cache, !finds_damage(shard));
+    struct disk_cache *disk_cache = shard->cache->disk_cache;
+    if (!disk_cache) return;
+    if (is_compressed(shard)) {
+        struct span_source source = source_of(shard);
+        struct stored_spans_options options = {.maps = shard->cache->options.access ==
+                                                       RECMAP_ACCESS_MAP,
+                                               .checks_blocks = !finds_damage(shard)};
+        shard->stored = stored_spans_open(disk_cache, &source, &options);
+    } else if (shard->source && shard->source->fd < 0) {
+        cached_source_replace(&shard->source, disk_cache, !finds_damage(shard));
+    }
+    disk_cache_warn(disk_cache);
 }
 
 recmap_status open_shard_open(struct open_shard *shard, recmap_error *error) {
@@ -298,7 +308,20 @@ bool open_shard_was_cut(const struct open_shard *shard) {
     return shard_bytes_was_cut(&shard->bytes);
 }
 
+/* Sets `span_index` to the span with the range. Returns false unless all of it is stored. */
+static bool find_stored(uint64_t *span_index, const struct open_shard *shard,
+                        const struct span_source *source, uint64_t offset, uint64_t size) {
+    if (!shard->stored || !size) return false;
+    *span_index = span_at(source, offset);
+    return offset + size <= span_end(source, *span_index) &&
+           stored_spans_has(shard->stored, source, *span_index, offset, size);
+}
+
 bool open_shard_is_resident(const struct open_shard *shard, uint64_t offset, uint64_t size) {
+    struct span_source source = source_of(shard);
+    uint64_t span_index;
+    if (find_stored(&span_index, shard, &source, offset, size))
+        return stored_spans_are_resident(shard->stored, &source, span_index, offset, size);
     find_in_file(shard, &offset, &size);
     /* An object is not in memory, but counts as if it were: asking the kernel for it does not help.
      */
@@ -308,6 +331,12 @@ bool open_shard_is_resident(const struct open_shard *shard, uint64_t offset, uin
 }
 
 void open_shard_will_need(const struct open_shard *shard, uint64_t offset, uint64_t size) {
+    struct span_source source = source_of(shard);
+    uint64_t span_index;
+    if (find_stored(&span_index, shard, &source, offset, size)) {
+        stored_spans_will_need(shard->stored, &source, span_index, offset, size);
+        return;
+    }
     find_in_file(shard, &offset, &size);
     if (shard->source && shard->source->fd >= 0) file_will_need(shard->source->fd, offset, size);
     else if (shard->bytes.map) map_advise(shard->bytes.map, offset, size, MAP_ADVICE_WILL_NEED);
@@ -316,7 +345,8 @@ void open_shard_will_need(const struct open_shard *shard, uint64_t offset, uint6
 void open_shard_expect_random(struct open_shard *shard) {
     if (atomic_load_explicit(&shard->expects_random, memory_order_relaxed)) return;
     atomic_store_explicit(&shard->expects_random, true, memory_order_relaxed);
-    /* Spans are read sequentially. */
+    /* Spans are inflated sequentially; records of stored ones are read at random. */
+    if (shard->stored) stored_spans_expect_random(shard->stored);
     if (is_compressed(shard)) return;
     if (shard->source && shard->source->fd >= 0) file_expect_random(shard->source->fd);
     else if (shard->bytes.map)
@@ -329,7 +359,8 @@ int open_shard_direct(uint32_t *alignment, const struct open_shard *shard) {
 }
 
 static struct span_reader reader_of(const struct open_shard *shard) {
-    return (struct span_reader){shard->cache->spans, source_of(shard), shard->shard_index};
+    return (struct span_reader){shard->cache->spans, source_of(shard), shard->shard_index,
+                                shard->stored};
 }
 
 struct source *open_shard_distant_source(const struct open_shard *shard) {
@@ -338,6 +369,8 @@ struct source *open_shard_distant_source(const struct open_shard *shard) {
 }
 
 bool open_shard_forget(const struct open_shard *shard, uint64_t offset, uint64_t size) {
+    struct span_source source = source_of(shard);
+    if (shard->stored && stored_spans_forget(shard->stored, &source, offset, size)) return true;
     if (!open_shard_is_remote(shard)) return false;
     if (is_compressed(shard)) { /* which of its bytes are wrong is not known */
         offset = 0;
@@ -356,6 +389,14 @@ recmap_status open_shard_read(const struct open_shard *shard, void *data, size_t
     return RECMAP_OK;
 }
 
+recmap_status open_shard_read_file(const struct open_shard *shard, void *data, size_t size,
+                                   uint64_t offset, recmap_error *error) {
+    struct span_reader reader = reader_of(shard);
+    reader.stored = NULL;
+    if (is_compressed(shard)) return span_read(&reader, data, size, offset, error);
+    return open_shard_read(shard, data, size, offset, error);
+}
+
 recmap_status open_shard_read_frames(const struct open_shard *shard, uint8_t *data,
                                      const struct index_place *places, size_t count,
                                      recmap_error *error) {
@@ -370,6 +411,7 @@ void open_shard_destroy(struct open_shard *shard) {
     file_close(shard->direct_fd);
     points_deinit(&shard->points);
     waypoints_destroy(shard->waypoints);
+    stored_spans_close(shard->stored);
     free(shard->path);
     free(shard);
 }

@@ -7,7 +7,7 @@
 
 #include "dataset/open/file_budget.h"
 #include "dataset/open/shard_cache.h"
-#include "dataset/spans/span.h"
+#include "dataset/spans/stored_spans.h"
 
 struct open_shard {
     struct record_pin pin; /* first, so that a pin is its shard */
@@ -20,7 +20,8 @@ struct open_shard {
     struct file_stat stat;      /* of its file or object */
     struct point_list points;   /* seek points of a compressed shard */
     struct waypoints *waypoints;
-    int direct_fd; /* for reads past the page cache; -1: none */
+    struct stored_spans *stored; /* its inflated spans on the disk; NULL: they are not kept */
+    int direct_fd;               /* for reads past the page cache; -1: none */
     uint32_t direct_alignment;
     bool is_temporary; /* not in the cache: closed as soon as it is unpinned */
     atomic_bool expects_random;
@@ -41,7 +42,7 @@ struct shard_cache {
     struct index_file *index;
     struct shard_cache_options options;
     struct shard_folder folder;    /* where the shards are */
-    struct disk_cache *disk_cache; /* NULL: remote shards are not kept */
+    struct disk_cache *disk_cache; /* NULL: neither remote shards nor inflated spans are kept */
     struct shard_slot *slots;
     size_t shard_count;
     bool evicts;

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/core/bytes.h"
 #include "base/core/error.h"
 #include "base/os/process.h"
 #include "base/os/thread.h"
@@ -15,33 +16,44 @@
 /* The item that has a link. */
 #define CONTAINER_OF(link, type, member) ((type *)((char *)(link)-offsetof(type, member)))
 
-/* Files of a disk cache are not in the budget of all data sets: each data set has its own share.
- * Shards in a remote store are not mapped. */
+/* How many shards may be open. Files of a disk cache are not in the budget of all data sets: each
+ * data set has its own share. Shards in a remote store are not mapped. With a disk cache, a shard
+ * may have two maps, its own and that of its inflated spans. Both belong to the open shard, so no
+ * thread waits for one while it has the other. */
 static size_t find_limit(struct shard_cache *cache) {
-    const struct shard_cache_options *options = &cache->options;
-    if (options->limit) return options->limit;
-    if (options->disk_cache) return file_budget_limit();
-    if (options->access != RECMAP_ACCESS_MAP) return SIZE_MAX;
-    if (cache->folder.storage) return map_budget_limit();
-    return cache->map_share = map_budget_take(cache->shard_count);
+    if (cache->options.limit) return cache->options.limit;
+    const size_t files = cache->disk_cache ? file_budget_limit() : SIZE_MAX;
+    if (cache->options.access != RECMAP_ACCESS_MAP) return files;
+    if (cache->folder.storage) return (size_t)min_u64(files, map_budget_limit());
+    const size_t maps = cache->disk_cache ? 2 : 1;
+    cache->map_share = map_budget_take(cache->shard_count * maps);
+    return (size_t)min_u64(files, cache->map_share / maps);
 }
 
 /* Tells the disk cache which of its files this data set may need, so that it keeps them. The ETags
  * of a copy are not known yet: its files are marked as used when its shards are opened. */
 static void claim_files(const struct shard_cache *cache) {
-    for (uint32_t i = 0; !cache->folder.is_moved && i < cache->shard_count; i++) {
+    for (uint32_t i = 0; i < cache->shard_count; i++) {
         const struct shard_entry *entry = shard_cache_entry(cache, i);
+        if (entry->compression != COMPRESSION_NONE) stored_spans_claim(cache->disk_cache, entry);
+        if (entry->compression != COMPRESSION_NONE || cache->folder.is_moved) continue;
         char *url = shard_folder_find_url(&cache->folder, entry->path);
         if (!url) continue;
-        struct cache_key key = {url, entry->etag, entry->file_size, entry->mtime_ns};
+        struct cache_key key = {url, entry->etag, entry->file_size, entry->mtime_ns, 0};
         cache_file_claim(cache->disk_cache, &key);
         free(url);
     }
 }
 
+static bool has_compressed(const struct shard_cache *cache) {
+    for (uint32_t i = 0; i < cache->shard_count; i++)
+        if (shard_cache_entry(cache, i)->compression != COMPRESSION_NONE) return true;
+    return false;
+}
+
 static recmap_status open_disk_cache(struct shard_cache *cache, recmap_error *error) {
     const struct shard_cache_options *options = &cache->options;
-    if (!options->disk_cache || !cache->folder.storage) return RECMAP_OK;
+    if (!options->disk_cache || !(cache->folder.storage || has_compressed(cache))) return RECMAP_OK;
     RETURN_IF_FAILED(
         disk_cache_open(&cache->disk_cache, options->disk_cache, options->disk_cache_size, error));
     claim_files(cache);
@@ -60,10 +72,10 @@ recmap_status shard_cache_create(struct shard_cache **cache, struct index_file *
     recmap_status status = fresh->slots && fresh->spans ? RECMAP_OK : fail_memory(error);
     if (status == RECMAP_OK)
         status = shard_folder_init(&fresh->folder, index, &options->folder, error);
+    if (status == RECMAP_OK) status = open_disk_cache(fresh, error);
     fresh->limit = find_limit(fresh);
     /* Shards that hold files may be closed so that other data sets can open theirs. */
     fresh->evicts = fresh->shard_count > fresh->limit || options->access != RECMAP_ACCESS_MAP;
-    if (status == RECMAP_OK) status = open_disk_cache(fresh, error);
     if (status == RECMAP_OK) *cache = fresh;
     else shard_cache_destroy(fresh);
     return status;

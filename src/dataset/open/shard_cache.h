@@ -128,9 +128,9 @@ bool open_shard_is_lost(const struct open_shard *shard);
 recmap_status open_shard_read_again(bool *is_possible, const struct open_shard *shard, void *data,
                                     size_t size, uint64_t offset, recmap_error *error);
 
-/* For bytes that turned out to be damaged. Returns whether the shard is a remote object, so that
- * they may have been changed on the way here: reading them again gets them from the store, because
- * they are dropped from the disk cache. */
+/* For bytes that turned out to be damaged. Returns true if they may be right when they are read
+ * again: the disk cache had them, which drops them, or the shard is a remote object, so that they
+ * may have been changed on the way here. */
 bool open_shard_forget(const struct open_shard *shard, uint64_t offset, uint64_t size);
 
 /* Copies bytes of the shard, mapped or not. Bytes of a compressed shard come from its spans, which
@@ -138,7 +138,13 @@ bool open_shard_forget(const struct open_shard *shard, uint64_t offset, uint64_t
 recmap_status open_shard_read(const struct open_shard *shard, void *data, size_t size,
                               uint64_t offset, recmap_error *error);
 
-/* The same for frames of a compressed shard, in file order, into `data` one after another. */
+/* The same, but spans are inflated although the disk cache has them: what it has says nothing about
+ * the shard's file. */
+recmap_status open_shard_read_file(const struct open_shard *shard, void *data, size_t size,
+                                   uint64_t offset, recmap_error *error);
+
+/* As open_shard_read, for frames of a compressed shard, in file order, into `data` one after
+ * another. */
 recmap_status open_shard_read_frames(const struct open_shard *shard, uint8_t *data,
                                      const struct index_place *places, size_t count,
                                      recmap_error *error);

@@ -62,9 +62,10 @@ static recmap_status compare_ends(const struct sample *sample, const struct shar
     *are_equal = false;
     if (!sample->check || place->frame_size < TFRECORD_OVERHEAD) return RECMAP_OK;
     tfrecord_make_header(header, place->frame_size - TFRECORD_OVERHEAD);
-    RETURN_IF_FAILED(open_shard_read(samples->shard, stored, sizeof stored, place->offset, error));
-    RETURN_IF_FAILED(open_shard_read(samples->shard, check, sizeof check,
-                                     place->offset + place->frame_size - sizeof check, error));
+    RETURN_IF_FAILED(
+        open_shard_read_file(samples->shard, stored, sizeof stored, place->offset, error));
+    RETURN_IF_FAILED(open_shard_read_file(samples->shard, check, sizeof check,
+                                          place->offset + place->frame_size - sizeof check, error));
     *are_equal = !memcmp(header, stored, sizeof header) && load32(check) == *sample->check;
     return RECMAP_OK;
 }
@@ -80,7 +81,7 @@ static recmap_status judge_copy(struct sample *sample, const struct shard_sample
     uint8_t *copy = malloc((size_t)place->frame_size);
     if (!copy) return fail_memory(error);
     recmap_status status =
-        open_shard_read(samples->shard, copy, (size_t)place->frame_size, place->offset, error);
+        open_shard_read_file(samples->shard, copy, (size_t)place->frame_size, place->offset, error);
     if (status == RECMAP_OK) sample->verdict = judge_frame(sample, framing, copy);
     free(copy);
     return status;
@@ -162,7 +163,7 @@ static recmap_status starts_otherwise(bool *is_other, const struct shard_samples
     uint8_t *start = malloc(size + 1);
     if (!start) return fail_memory(error);
     recmap_error local;
-    recmap_status status = open_shard_read(samples->shard, start, size, 0, &local);
+    recmap_status status = open_shard_read_file(samples->shard, start, size, 0, &local);
     *is_other = status == RECMAP_OK && shard->framing->parse(&frame, shard->framing, start, size,
                                                              FRAME_CHECK_ALL, NULL) == FRAME_GOOD;
     free(start);

@@ -145,8 +145,10 @@ static void end_filling(struct span_cache *cache, struct cached_span *entry) {
     if (entry->span.is_transient && !entry->span.size) unlink_entry(cache, entry);
     entry->is_counted = true;
     cache->size += entry->span.size;
-    cache->statistics.inflate_count++;
-    cache->statistics.inflated_size += entry->span.passed_size + entry->span.size;
+    if (!entry->span.is_copy) {
+        cache->statistics.inflate_count++;
+        cache->statistics.inflated_size += entry->span.passed_size + entry->span.size;
+    }
     process_unlock();
 }
 

@@ -23,6 +23,7 @@ struct span {
     recmap_error error;
     uint64_t passed_size;  /* bytes that were inflated only to reach the piece, and discarded */
     uint32_t failed_check; /* of what a piece inflated to that is damaged */
+    bool is_copy;          /* copied from the cache on the local disk: not inflated */
     bool is_transient;     /* another attempt may succeed: not kept, and without data not found by
                               later calls, even while it is pinned */
 };

@@ -1,14 +1,15 @@
-/* Copying bytes of a compressed shard out of its spans, which are inflated if they are not cached.
- */
+/* Copying bytes of a compressed shard out of its spans, which are inflated if they are neither
+ * stored on the local disk nor in memory. */
 #ifndef RECMAP_DATASET_SPANS_SPAN_READ_H
 #define RECMAP_DATASET_SPANS_SPAN_READ_H
 
-#include "dataset/spans/span.h"
+#include "dataset/spans/stored_spans.h"
 
 struct span_reader {
     struct span_cache *cache;
     struct span_source source;
     uint32_t shard_index;
+    struct stored_spans *stored; /* NULL: inflated spans are kept in memory only */
 };
 
 /* Errors: those of the spans; NO_MEMORY; CANCELLED if the thread's interrupt says so. */

@@ -1,15 +1,18 @@
 #include "storage/cache/cache_file.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/core/crc32c.h"
+#include "base/core/error.h"
 #include "base/os/file.h"
+#include "base/os/map.h"
 #include "base/os/private_file.h"
 
-enum { SEEN_MAX = 64 }; /* numbers that are read at once */
-enum { BITS = 64 };     /* of a word of struct cache_file's `present` */
+enum { BITS = 64 };       /* of a word of struct cache_file's `present` */
+enum { WRITE_STEP = 64 }; /* blocks that are written at once */
 
 enum { HEADER_SIZE = 8192, TEXT_MAX = 8000, TABLE_PART = 4096 };
 enum { NUMBERS_STEP = TABLE_PART / sizeof(uint32_t) }; /* numbers that are handled at once */
@@ -22,7 +25,8 @@ struct header {
     uint32_t block_size;
     uint32_t text_size;
     char text[TEXT_MAX];
-    char padding[HEADER_SIZE - TEXT_MAX - 44];
+    uint64_t layout;
+    char padding[HEADER_SIZE - TEXT_MAX - 52];
     uint32_t check; /* CRC-32C of all bytes before it */
 };
 
@@ -36,6 +40,8 @@ struct cache_file {
     uint64_t size; /* of the object */
     uint64_t data_offset;
     _Atomic uint64_t *present; /* a bit for each block that was seen to be present */
+    char *path;
+    struct file_map *map; /* NULL: read with pread */
 };
 
 static uint64_t count_blocks(uint64_t size) {
@@ -62,6 +68,7 @@ static bool fill_header(struct header *header, const struct cache_key *key) {
     header->size = key->size;
     header->mtime_ns = key->mtime_ns;
     header->block_size = CACHE_BLOCK;
+    header->layout = key->layout;
     header->text_size = (uint32_t)(url_size + etag_size);
     memcpy(header->text, key->url, url_size);
     memcpy(header->text + url_size, key->etag, etag_size);
@@ -89,32 +96,53 @@ static enum header_kind judge_header(int fd, const struct header *expected) {
 
 /* ---- Opening. */
 
-/* Makes an empty or damaged file one without any blocks. */
-static bool write_header(int fd, const struct header *header) {
+/* Creates a file without any blocks in place of a damaged one, or of none. */
+static recmap_status write_new(int *fd, const char *path, const struct header *header,
+                               recmap_error *error) {
     uint64_t size = find_data_offset(header->size) + header->size;
-    return file_resize(fd, 0, "", NULL) == RECMAP_OK &&
-           file_resize(fd, size, "", NULL) == RECMAP_OK &&
-           file_write_at(fd, header, sizeof *header, 0, "", NULL) == RECMAP_OK;
+    (void)private_remove(path); /* else opening it fails, or gives the damaged file */
+    RETURN_IF_FAILED(private_open(fd, path, true, error));
+    recmap_status status = file_resize(*fd, size, path, error);
+    if (status == RECMAP_OK) status = file_write_at(*fd, header, sizeof *header, 0, path, error);
+    if (status != RECMAP_OK) file_close(*fd);
+    return status;
 }
 
-/* Creates the file, unless another process did so meanwhile. A file with another key stays as it
- * is: it may be in use. */
+/* Opens the file, if another process created it meanwhile, or creates it. The cache is locked. A
+ * file with another key, or of another user, stays as it is. */
+static recmap_status open_or_create(int *fd, bool *is_created, const char *path,
+                                    const struct header *header, recmap_error *error) {
+    RETURN_IF_FAILED(private_open(fd, path, true, error));
+    enum header_kind kind = judge_header(*fd, header);
+    if (kind == HEADER_SAME) return RECMAP_OK;
+    file_close(*fd);
+    if (kind == HEADER_OTHER) return RECMAP_STALE;
+    RETURN_IF_FAILED(write_new(fd, path, header, error));
+    *is_created = true;
+    return RECMAP_OK;
+}
+
+/* Returns true if others may be created although this file was not: another user has one of its
+ * name, or the process has too many files open. */
+static bool is_only_this(const recmap_error *reason) {
+    int failed = reason->system_errno;
+    return !failed || failed == EACCES || failed == EPERM || failed == ELOOP || failed == EMFILE ||
+           failed == ENFILE;
+}
+
 static bool create(int *fd, struct disk_cache *cache, const char *path,
                    const struct header *header) {
     uint64_t space = find_data_offset(header->size);
+    bool is_created = false;
+    recmap_error reason = RECMAP_ERROR_INIT;
     if (!disk_cache_reserve(cache, space)) return false;
     int lock = disk_cache_lock(cache);
-    bool is_open = lock >= 0 && private_open(fd, path, true, NULL) == RECMAP_OK;
-    enum header_kind kind = is_open ? judge_header(*fd, header) : HEADER_OTHER;
-    bool is_written = kind == HEADER_BROKEN && write_header(*fd, header);
-    bool is_good = kind == HEADER_SAME || is_written;
+    recmap_status status = lock >= 0 ? open_or_create(fd, &is_created, path, header, &reason)
+                                     : RECMAP_STALE;
     disk_cache_unlock(lock);
-    disk_cache_settle(cache, space, is_written ? space : 0);
-    if (is_open && !is_good) {
-        file_close(*fd);
-        if (kind == HEADER_BROKEN) disk_cache_stop(cache);
-    }
-    return is_good;
+    disk_cache_settle(cache, space, is_created ? space : 0);
+    if (status == RECMAP_IO && !is_only_this(&reason)) disk_cache_stop(cache, &reason);
+    return status == RECMAP_OK;
 }
 
 static bool open_existing(int *fd, const char *path, const struct header *header) {
@@ -137,14 +165,20 @@ struct cache_file *cache_file_open(struct disk_cache *cache, const struct cache_
     bool is_open = header && file && path && fill_header(header, key) &&
                    (open_existing(&fd, path, header) || create(&fd, cache, path, header));
     free(header);
+    if (is_open) {
+        *file = (struct cache_file){.cache = cache, .fd = fd, .size = key->size, .path = path};
+        file->data_offset = find_data_offset(key->size);
+        file->present = calloc(count_blocks(key->size) / BITS + 1, sizeof *file->present);
+        if (file->present) return file;
+        file_close(fd);
+    }
     free(path);
-    if (is_open)
-        *file = (struct cache_file){cache, fd, key->size, find_data_offset(key->size), NULL};
-    if (is_open) file->present = calloc(count_blocks(key->size) / BITS + 1, sizeof *file->present);
-    if (is_open && file->present) return file;
-    if (is_open) file_close(fd);
     free(file);
     return NULL;
+}
+
+const char *cache_file_path(const struct cache_file *file) {
+    return file->path;
 }
 
 void cache_file_claim(const struct disk_cache *cache, const struct cache_key *key) {
@@ -157,9 +191,48 @@ void cache_file_claim(const struct disk_cache *cache, const struct cache_key *ke
 
 void cache_file_close(struct cache_file *file) {
     if (!file) return;
+    map_destroy(file->map);
     file_close(file->fd);
     free(file->present);
+    free(file->path);
     free(file);
+}
+
+/* ---- Maps. */
+
+void cache_file_map(struct cache_file *file) {
+    uint64_t size = file->data_offset + file->size;
+    struct file_map *map = NULL;
+    if (size > SIZE_MAX || map_create(&map, file->fd, (size_t)size, file->path, NULL) != RECMAP_OK)
+        return;
+    file->map = map;
+}
+
+static bool is_whole(const struct cache_file *file) {
+    struct file_stat stat;
+    return file_get_stat(&stat, file->fd, file->path, NULL) == RECMAP_OK &&
+           stat.size >= file->data_offset + file->size && !file->map->was_cut;
+}
+
+const uint8_t *cache_file_bytes(const struct cache_file *file) {
+    return file->map && is_whole(file) ? file->map->data + file->data_offset : NULL;
+}
+
+bool cache_file_is_resident(const struct cache_file *file, uint64_t offset, uint64_t size) {
+    offset += file->data_offset;
+    return file->map ? map_is_resident(file->map, offset, size)
+                     : file_is_resident(file->fd, offset, size);
+}
+
+void cache_file_will_need(const struct cache_file *file, uint64_t offset, uint64_t size) {
+    offset += file->data_offset;
+    if (file->map) map_advise(file->map, offset, size, MAP_ADVICE_WILL_NEED);
+    else file_will_need(file->fd, offset, size);
+}
+
+void cache_file_expect_random(const struct cache_file *file) {
+    if (file->map) map_advise(file->map, file->data_offset, file->size, MAP_ADVICE_RANDOM);
+    else file_expect_random(file->fd);
 }
 
 /* ---- Blocks. */
@@ -187,10 +260,10 @@ static bool read_numbers(uint32_t *numbers, const struct cache_file *file,
                         HEADER_SIZE + blocks.begin * sizeof *numbers, "", NULL) == RECMAP_OK;
 }
 
-static bool write_numbers(const struct cache_file *file, const uint32_t *numbers,
-                          struct block_range blocks) {
+static recmap_status write_numbers(const struct cache_file *file, const uint32_t *numbers,
+                                   struct block_range blocks, recmap_error *error) {
     return file_write_at(file->fd, numbers, count_range(blocks) * sizeof *numbers,
-                         HEADER_SIZE + blocks.begin * sizeof *numbers, "", NULL) == RECMAP_OK;
+                         HEADER_SIZE + blocks.begin * sizeof *numbers, file->path, error);
 }
 
 struct block_range cache_file_find_missing(uint32_t *numbers, const struct cache_file *file,
@@ -216,28 +289,39 @@ static void note_missing(const struct cache_file *file, struct block_range block
                                   memory_order_relaxed);
 }
 
-static bool was_seen(const struct cache_file *file, struct block_range blocks) {
-    for (uint64_t block = blocks.begin; block < blocks.end; block++) {
-        uint64_t word = atomic_load_explicit(&file->present[block / BITS], memory_order_relaxed);
-        if (!(word >> block % BITS & 1)) return false;
-    }
-    return true;
+static bool was_seen(const struct cache_file *file, uint64_t block) {
+    uint64_t word = atomic_load_explicit(&file->present[block / BITS], memory_order_relaxed);
+    return word >> block % BITS & 1;
+}
+
+/* Looks at the block and its neighbours, which are asked for next if reads are not at random, and
+ * soon anyway if they are: so of 64 calls, one reads the table. */
+static void look_at(const struct cache_file *file, uint64_t block) {
+    uint32_t numbers[BITS];
+    uint64_t count = count_blocks(file->size), word = 0;
+    struct block_range part = {block / BITS * BITS, block / BITS * BITS + BITS};
+    if (part.end > count) part.end = count;
+    if (!read_numbers(numbers, file, part)) return;
+    for (uint64_t i = 0; i < count_range(part); i++) word |= (uint64_t)(numbers[i] != 0) << i;
+    atomic_fetch_or_explicit(&file->present[block / BITS], word, memory_order_relaxed);
 }
 
 bool cache_file_has(const struct cache_file *file, struct block_range blocks) {
-    uint32_t numbers[SEEN_MAX];
-    if (was_seen(file, blocks)) return true;
-    for (struct block_range part = blocks; part.begin < blocks.end; part.begin = part.end) {
-        part.end = part.begin + SEEN_MAX < blocks.end ? part.begin + SEEN_MAX : blocks.end;
-        struct block_range missing = cache_file_find_missing(numbers, file, part);
-        if (missing.begin < missing.end) return false;
-        note_present(file, part);
+    for (uint64_t block = blocks.begin; block < blocks.end; block++) {
+        if (was_seen(file, block)) continue;
+        look_at(file, block);
+        if (!was_seen(file, block)) return false;
     }
     return true;
 }
 
 bool cache_file_read(const struct cache_file *file, void *data, size_t size, uint64_t offset) {
-    return file_read_at(file->fd, data, size, file->data_offset + offset, "", NULL) == RECMAP_OK;
+    const uint8_t *bytes = cache_file_bytes(file);
+    if (!bytes)
+        return file_read_at(file->fd, data, size, file->data_offset + offset, "", NULL) ==
+               RECMAP_OK;
+    memcpy(data, bytes + offset, size);
+    return true;
 }
 
 /* Never 0, which means that the block is missing. */
@@ -255,15 +339,30 @@ bool cache_file_read_blocks(const struct cache_file *file, uint8_t *data, struct
     return true;
 }
 
-/* Stores blocks that are missing, and returns whether that worked. */
-static bool store_run(const struct cache_file *file, const uint8_t *data, struct block_range blocks,
-                      uint32_t *numbers) {
-    uint64_t offset = file->data_offset + cache_file_offset(blocks.begin);
-    if (file_write_at(file->fd, data, cache_file_size(file, blocks), offset, "", NULL) != RECMAP_OK)
-        return false;
-    for (uint64_t i = 0; i < count_range(blocks); i++)
-        numbers[i] = number_of(file, data + i * CACHE_BLOCK, blocks.begin + i);
-    return write_numbers(file, numbers, blocks);
+/* Writes blocks in parts that fit into a CPU's cache, each when its numbers were just computed. */
+static recmap_status write_blocks(const struct cache_file *file, const uint8_t *data,
+                                  struct block_range blocks, uint32_t *numbers,
+                                  recmap_error *error) {
+    for (struct block_range part = blocks; part.begin < blocks.end; part.begin = part.end) {
+        part.end = part.begin + WRITE_STEP < blocks.end ? part.begin + WRITE_STEP : blocks.end;
+        const uint8_t *bytes = data + (part.begin - blocks.begin) * CACHE_BLOCK;
+        for (uint64_t i = 0; i < count_range(part); i++)
+            numbers[part.begin - blocks.begin + i] =
+                number_of(file, bytes + i * CACHE_BLOCK, part.begin + i);
+        RETURN_IF_FAILED(file_write_at(file->fd, bytes, cache_file_size(file, part),
+                                       file->data_offset + cache_file_offset(part.begin),
+                                       file->path, error));
+    }
+    return RECMAP_OK;
+}
+
+/* Stores blocks that are missing. */
+static recmap_status store_run(const struct cache_file *file, const uint8_t *data,
+                               struct block_range blocks, uint32_t *numbers, recmap_error *error) {
+    RETURN_IF_FAILED(write_blocks(file, data, blocks, numbers, error));
+    RETURN_IF_FAILED(write_numbers(file, numbers, blocks, error));
+    note_present(file, blocks);
+    return RECMAP_OK;
 }
 
 /* Writes runs of consecutive blocks that the file lacks: their numbers are 0. If the numbers cannot
@@ -272,10 +371,12 @@ static bool store_run(const struct cache_file *file, const uint8_t *data, struct
 void cache_file_store(struct cache_file *file, const uint8_t *data, struct block_range blocks) {
     uint32_t *numbers = calloc((size_t)count_range(blocks) + 1, sizeof *numbers);
     uint64_t used = 0;
-    bool is_good = numbers != NULL;
-    if (is_good && !read_numbers(numbers, file, blocks))
+    recmap_error reason;
+    recmap_status status = numbers ? RECMAP_OK : fail_memory(&reason);
+    if (numbers && !read_numbers(numbers, file, blocks))
         memset(numbers, 0, (size_t)count_range(blocks) * sizeof *numbers);
-    for (uint64_t block = blocks.begin, end; is_good && block < blocks.end; block = end) {
+    for (uint64_t block = blocks.begin, end; status == RECMAP_OK && block < blocks.end;
+         block = end) {
         uint32_t *first = numbers + (block - blocks.begin);
         bool is_present = *first != 0;
         for (end = block + 1; end < blocks.end; end++)
@@ -283,11 +384,12 @@ void cache_file_store(struct cache_file *file, const uint8_t *data, struct block
         struct block_range run = {block, end};
         if (is_present) continue;
         used += count_range(run) * CACHE_BLOCK;
-        is_good = store_run(file, data + (block - blocks.begin) * CACHE_BLOCK, run, first);
+        const uint8_t *bytes = data + (block - blocks.begin) * CACHE_BLOCK;
+        status = store_run(file, bytes, run, first, &reason);
     }
     free(numbers);
     disk_cache_settle(file->cache, count_range(blocks) * CACHE_BLOCK, used);
-    if (!is_good) disk_cache_stop(file->cache);
+    if (status != RECMAP_OK) disk_cache_stop(file->cache, &reason);
 }
 
 static uint64_t count_present(const uint32_t *numbers, struct block_range blocks) {
@@ -300,9 +402,11 @@ static uint64_t count_present(const uint32_t *numbers, struct block_range blocks
 static void forget_part(struct cache_file *file, struct block_range part) {
     static const uint32_t zeros[NUMBERS_STEP];
     uint32_t numbers[NUMBERS_STEP];
+    recmap_error reason;
     uint64_t present = read_numbers(numbers, file, part) ? count_present(numbers, part) : 0;
-    if (write_numbers(file, zeros, part)) disk_cache_reuse(file->cache, present * CACHE_BLOCK);
-    else disk_cache_stop(file->cache);
+    if (write_numbers(file, zeros, part, &reason) == RECMAP_OK)
+        disk_cache_reuse(file->cache, present * CACHE_BLOCK);
+    else disk_cache_stop(file->cache, &reason);
 }
 
 void cache_file_forget(struct cache_file *file, struct block_range blocks) {

@@ -1,6 +1,7 @@
 /* The file of one version of an object in a cache. The object is divided into blocks of 4 KiB; the
  * file has those that were stored, each at its place, and a table of one number per block: 0, or
- * the block's CRC-32C.
+ * the block's CRC-32C. To this file, the inflated spans of a compressed shard are an object, in
+ * which each span begins with a block (dataset/spans/stored_spans.h).
  *
  *     header of 8 KiB      the whole key of the object's version, and a checksum
  *     table                32 bits per block, padded to a multiple of 4 KiB
@@ -10,7 +11,8 @@
  * of power a number may be on the disk without its block: whoever reads blocks compares them with
  * their numbers, or has checksums of its own. Several processes may write a block at once: all of
  * them write the same bytes. Nothing fails: a block that cannot be read is missing, and one that
- * cannot be written stays missing. */
+ * cannot be written stays missing. A damaged file is replaced, never cut: other processes may have
+ * mapped it. */
 #ifndef RECMAP_STORAGE_CACHE_CACHE_FILE_H
 #define RECMAP_STORAGE_CACHE_CACHE_FILE_H
 
@@ -28,6 +30,18 @@ struct cache_file;
  */
 struct cache_file *cache_file_open(struct disk_cache *cache, const struct cache_key *key);
 void cache_file_close(struct cache_file *file);
+
+/* The path of the file. */
+const char *cache_file_path(const struct cache_file *file);
+
+/* Maps the file, so that reads are copies. Without a map, for which the process may have too many,
+ * it is read with pread. Called before other threads use the file. */
+void cache_file_map(struct cache_file *file);
+
+/* The mapped blocks, or NULL if the file is not mapped, or was truncated since. It may be truncated
+ * at any time, as each mapped file; to look shortly before bytes are copied makes a crash of this
+ * process unlikely, and with the guard (map.h) impossible. */
+const uint8_t *cache_file_bytes(const struct cache_file *file);
 
 /* Marks the file as used by this run, if it exists. */
 void cache_file_claim(const struct disk_cache *cache, const struct cache_key *key);
@@ -56,6 +70,12 @@ bool cache_file_has(const struct cache_file *file, struct block_range blocks);
 
 /* Copies bytes that are in present blocks, without comparing them with the blocks' numbers. */
 bool cache_file_read(const struct cache_file *file, void *data, size_t size, uint64_t offset);
+
+/* The first returns true if a present range is in memory. The others ask the kernel to load it, and
+ * to expect random reads. Advice only: nothing fails. */
+bool cache_file_is_resident(const struct cache_file *file, uint64_t offset, uint64_t size);
+void cache_file_will_need(const struct cache_file *file, uint64_t offset, uint64_t size);
+void cache_file_expect_random(const struct cache_file *file);
 
 /* Copies whole blocks and compares them with their numbers. */
 bool cache_file_read_blocks(const struct cache_file *file, uint8_t *data, struct block_range blocks,

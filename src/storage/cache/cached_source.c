@@ -209,6 +209,7 @@ static recmap_status read_cached(size_t *failed_index, const struct source_read 
     free(plans.plans);
     free(plans.requests);
     free(plans.origins);
+    if (count) disk_cache_warn(cached_of(&reads[0])->cache);
     return status;
 }
 
@@ -235,7 +236,8 @@ static const struct source_table cached_table = {read_cached, close_cached, forg
 
 void cached_source_replace(struct source **source, struct disk_cache *cache, bool checks_blocks) {
     struct source *origin = *source;
-    struct cache_key key = {origin->name, origin->etag, origin->stat.size, origin->stat.mtime_ns};
+    struct cache_key key = {origin->name, origin->etag, origin->stat.size, origin->stat.mtime_ns,
+                            0};
     struct cached_source *cached = calloc(1, sizeof *cached);
     struct cache_file *file = cached ? cache_file_open(cache, &key) : NULL;
     if (!file) {

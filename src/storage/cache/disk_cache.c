@@ -1,10 +1,12 @@
 #include "storage/cache/disk_cache.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/core/error.h"
+#include "base/core/warning.h"
 #include "base/os/file.h"
 #include "base/os/private_file.h"
 #include "base/os/process.h"
@@ -26,10 +28,12 @@ struct disk_cache {
     int lock;       /* on FOLDER/lock */
     _Atomic uint64_t hit_count, miss_count;
     _Atomic uint64_t refused; /* there is no room for so many bytes or more; 0: adding stopped */
+    atomic_bool must_warn;    /* of `stop_reason` */
     /* Guarded by the process lock. */
-    uint64_t reserved; /* bytes of this process that no part was promised */
-    uint64_t pending;  /* bytes promised to parts that have not been stored yet */
-    long process;      /* which reserved them */
+    uint64_t reserved;        /* bytes of this process that no part was promised */
+    uint64_t pending;         /* bytes promised to parts that have not been stored yet */
+    long process;             /* which reserved them */
+    recmap_error stop_reason; /* status OK: the cache has not stopped adding */
 };
 
 /* What FOLDER/usage contains. */
@@ -139,6 +143,7 @@ recmap_status disk_cache_open(struct disk_cache **cache, const char *folder, uin
     if (!fresh) return fail_memory(error);
     fresh->lock = -1;
     fresh->limit = size;
+    fresh->stop_reason = (recmap_error)RECMAP_ERROR_INIT;
     atomic_init(&fresh->refused, UINT64_MAX);
     fresh->process = process_id();
     fresh->folder = strdup(folder);
@@ -175,13 +180,18 @@ const char *disk_cache_folder(const struct disk_cache *cache) {
     return cache->folder;
 }
 
-int disk_cache_lock(const struct disk_cache *cache) {
+static int lock_usage(const struct disk_cache *cache, recmap_error *error) {
     int fd;
     bool is_held;
-    if (private_open(&fd, cache->usage_path, true, NULL) != RECMAP_OK) return -1;
-    if (private_lock(&is_held, fd, PRIVATE_EXCLUSIVE, "", NULL) == RECMAP_OK) return fd;
+    if (private_open(&fd, cache->usage_path, true, error) != RECMAP_OK) return -1;
+    if (private_lock(&is_held, fd, PRIVATE_EXCLUSIVE, cache->usage_path, error) == RECMAP_OK)
+        return fd;
     file_close(fd);
     return -1;
+}
+
+int disk_cache_lock(const struct disk_cache *cache) {
+    return lock_usage(cache, NULL);
 }
 
 /* A child that is forked while a thread holds the lock inherits the file. Closing it here would
@@ -296,16 +306,18 @@ static uint64_t find_piece(struct usage *usage, struct disk_cache *cache, uint64
  * 0: the cache is full. */
 static uint64_t take_piece(struct disk_cache *cache, uint64_t size) {
     struct usage usage;
+    recmap_error reason;
     uint64_t piece = 0;
-    int fd = disk_cache_lock(cache);
-    if (fd >= 0 && read_usage(&usage, fd)) {
+    int fd = lock_usage(cache, &reason);
+    bool is_good = fd >= 0;
+    if (is_good && read_usage(&usage, fd)) {
         piece = find_piece(&usage, cache, size);
-        if (write_usage(fd, cache->usage_path, usage.used + piece, usage.started_ns, NULL) !=
-            RECMAP_OK)
-            piece = 0;
+        is_good = write_usage(fd, cache->usage_path, usage.used + piece, usage.started_ns,
+                              &reason) == RECMAP_OK;
     }
     disk_cache_unlock(fd);
-    return piece;
+    if (!is_good) disk_cache_stop(cache, &reason);
+    return is_good ? piece : 0;
 }
 
 static bool take_reserved(struct disk_cache *cache, uint64_t size, uint64_t added) {
@@ -354,8 +366,25 @@ void disk_cache_reuse(struct disk_cache *cache, uint64_t size) {
     take_reserved(cache, 0, size);
 }
 
-void disk_cache_stop(struct disk_cache *cache) {
+void disk_cache_stop(struct disk_cache *cache, const recmap_error *reason) {
     refuse(cache, 0);
+    process_lock();
+    bool is_first = cache->stop_reason.status == RECMAP_OK;
+    if (is_first) cache->stop_reason = *reason;
+    process_unlock();
+    if (is_first) atomic_store_explicit(&cache->must_warn, true, memory_order_release);
+}
+
+void disk_cache_warn(struct disk_cache *cache) {
+    if (!atomic_load_explicit(&cache->must_warn, memory_order_relaxed) ||
+        !atomic_exchange_explicit(&cache->must_warn, false, memory_order_acquire))
+        return;
+    recmap_error warning = cache->stop_reason;
+    snprintf(warning.message, sizeof warning.message, "%.200s; nothing more is added to the cache",
+             cache->stop_reason.message);
+    fail_advise(&warning, "check the disk and its free space; a cache of another size "
+                          "(`--cache-size SIZE`) or on another disk can be given to the next run");
+    warn(&warning);
 }
 
 void disk_cache_count(struct disk_cache *cache, uint64_t hit_count, uint64_t miss_count) {

@@ -20,7 +20,7 @@
 
 enum { SIZE = 64 * CACHE_BLOCK, LIMIT = 64 << 20 };
 
-static const struct cache_key key = {"s3://bucket/a", "\"1\"", SIZE, 0};
+static const struct cache_key key = {"s3://bucket/a", "\"1\"", SIZE, 0, 0};
 
 static struct disk_cache *open_cache(uint64_t limit) {
     struct disk_cache *cache = NULL;
@@ -133,7 +133,7 @@ static void test_a_part_that_is_too_long_does_not_stop_the_cache(void **state) {
     assert_true(disk_cache_reserve(cache, LIMIT / 2));
     disk_cache_settle(cache, LIMIT / 2, 0);
     disk_cache_settle(cache, CACHE_BLOCK, 0);
-    disk_cache_stop(cache);
+    disk_cache_stop(cache, &(recmap_error){.status = RECMAP_IO, .message = "write the file"});
     assert_false(disk_cache_reserve(cache, 1));
     disk_cache_close(cache);
     assert_int_equal(find_usage(), 0);
@@ -164,7 +164,7 @@ static void test_space_of_processes_that_ended_is_recovered(void **state) {
  * keeps its file, which may be in use. */
 static void test_a_file_serves_its_own_key_only(void **state) {
     (void)state;
-    static const struct cache_key other = {"s3://bucket/a", "\"2\"", SIZE, 0};
+    static const struct cache_key other = {"s3://bucket/a", "\"2\"", SIZE, 0, 0};
     char path[64] = "cache/", other_path[64] = "cache/";
     struct disk_cache *cache = open_cache(LIMIT);
     struct cache_file *file = cache_file_open(cache, &key);
