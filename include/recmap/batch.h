@@ -61,6 +61,11 @@ RECMAP_API int recmap_batch_has_draws(const recmap_batch *batch);
 RECMAP_API const uint64_t *recmap_batch_positions(const recmap_batch *batch);
 RECMAP_API uint64_t recmap_batch_epoch(const recmap_batch *batch);
 
+/* The step of a batch that a loader gave, counted from 0 over the epochs of the loader's present
+ * run (loader.h); RECMAP_NO_STEP of other batches. */
+#define RECMAP_NO_STEP UINT64_MAX
+RECMAP_API uint64_t recmap_batch_step(const recmap_batch *batch);
+
 /* Sets `seeds` to a random number for each record or row of the batch, for augmentations that are
  * then the same after any resume: a function of the seed of its draws (a loader's draw_seed), the
  * epoch, the number of the record or row and `name`, and of the position if the order may hold it

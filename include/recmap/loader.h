@@ -134,6 +134,17 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_tell(uint64_t *epoch, ui
                                                              const recmap_loader *loader,
                                                              recmap_error *error);
 
+/* Finds a step of the present run: sets `deal` to that of the step's epoch, and `index` to the
+ * number of the step in it. recmap_deal_share and recmap_deal_numbers then give the records of each
+ * rank. A run begins at the start of epoch 0, or where the loader was moved by seek or load, and
+ * its steps are counted from 0 over all epochs, as recmap_batch_step has them. A state holds no
+ * step. Errors: as recmap_deal_find_step; INVALID in a child. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_find_step(recmap_deal *deal,
+                                                                  uint64_t *index,
+                                                                  const recmap_loader *loader,
+                                                                  uint64_t step,
+                                                                  recmap_error *error);
+
 /* The number of steps from the current position to the end of the epoch. Errors: INVALID in a
  * child; NO_MEMORY. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_steps_left(uint64_t *step_count,
@@ -177,6 +188,13 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_load_grown(recmap_loader
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_seek(recmap_loader *loader, uint64_t epoch,
                                                              uint64_t position,
                                                              recmap_error *error);
+
+/* The same, but within the present run, whose steps continue to be counted from its beginning: for
+ * callers that return to a position where the loader has been. A position before the beginning of
+ * the run begins another one. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_return(recmap_loader *loader,
+                                                               uint64_t epoch, uint64_t position,
+                                                               recmap_error *error);
 
 /* Moves to the position of a record in an epoch. Errors: as recmap_order_position_of and
  * recmap_loader_seek. */

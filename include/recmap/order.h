@@ -287,6 +287,16 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_deal_init(recmap_deal *deal,
                                                            const recmap_deal_options *options,
                                                            recmap_error *error);
 
+/* Finds step `step` of a run, counted from 0 over its epochs: sets `deal` to that of the step's
+ * epoch, and `index` to the number of the step in it. The run begins at `position` of `epoch`. NULL
+ * options are the defaults. Errors: as recmap_deal_init; INVALID if an epoch has no steps, or if
+ * the step's epoch is above 2^62. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_deal_find_step(recmap_deal *deal, uint64_t *index,
+                                                                const recmap_order *order,
+                                                                uint64_t epoch, uint64_t position,
+                                                                const recmap_deal_options *options,
+                                                                uint64_t step, recmap_error *error);
+
 /* The positions of one rank in one step: (first + i) modulo the order's count, for i < count. Only
  * with RECMAP_LAST_PAD does this go past the end of the epoch. */
 typedef struct recmap_share {

@@ -169,6 +169,8 @@ def _leave(loader: Loader[Any] | JoinedLoader, lead: Loader[Any]) -> None:
     if left is None or is_over:
         return
     loader.close()  # ends the former iteration, which TensorFlow may not have released yet
+    if lead._restarts:
+        return
     loader._go_to(left.epoch + 1, 0)
     if not lead._moves.has_warned:
         lead._moves.has_warned = True

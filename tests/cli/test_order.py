@@ -22,6 +22,13 @@ from support import (
 
 DIGIT_COUNT = 1797
 
+# Of the digits: shuffled by seed 7, at position 640 of epoch 0.
+STATE = (
+    '{"format_version":1,"fingerprint":"1135103123167f69b3e5a328ddb2ef09","record_count":1797,'
+    '"position_count":1797,"order":"{\\"kind\\":\\"shuffled\\",\\"n\\":1797,\\"seed\\":7}",'
+    '"epoch":0,"position":640,"checksum":"f94a9655aba1346e"}'
+)
+
 
 def mix(z):
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % 2**64
@@ -199,6 +206,42 @@ class Orders(CliTest):
                 self.assertEqual(together, sorted(epoch[start : start + whole]))
             else:
                 self.assertEqual({len(numbers) for numbers in expected}, {len(expected[0])})
+
+    def test_steps_of_a_run(self):
+        for last in ("keep", "drop", "pad"):
+            words = ["order", "d.rmx", "--shuffle", "--seed=5", "--world-size=3", f"--last={last}"]
+            words.append("--batch-size=100")
+            for rank in range(3):
+                run = []
+                for epoch, start in ((1, 600), (2, 0)):
+                    mine = deal(Shuffle(DIGIT_COUNT, 5, epoch).numbers(), start, 3, 100, last)[rank]
+                    run += [mine[i : i + 100] for i in range(0, len(mine), 100)]
+                for step in range(rank, len(run), 4):
+                    start = ["--epoch=1", "--from=600", f"--step={step}"]
+                    self.check(*words, *start, f"--rank={rank}", out=lines(run[step]))
+        whole = Shuffle(DIGIT_COUNT, 5, 1).numbers()
+        self.check(*words, "--epoch=1", "--step=2", out=lines(whole[600:900]))
+
+    def test_steps_after_a_state(self):
+        self.write("state.json", STATE.encode())
+        epochs = [Shuffle(DIGIT_COUNT, 7, epoch).numbers() for epoch in (0, 1)]
+        words = ["order", "d.rmx", "--state=state.json", "--world-size=2", "--batch-size=48"]
+        self.check(*words, "--rank=1", "--step=0", out=lines(epochs[0][688:736]))
+        self.check(*words, "--step=1", out=lines(epochs[0][736:832]))
+        self.check(*words, "--rank=0", "--step=13", out=lines(epochs[1][:48]))
+
+    def test_states_that_do_not_fit(self):
+        self.write("state.json", STATE.encode())
+        self.write("a", tfrecord([b"x"] * 3))
+        self.index("a")
+        words = ["--state=state.json", "--step=0", "--world-size=1", "--batch-size=1"]
+        self.assertIn(
+            b"state.json: another data set", self.run_recmap("order", "a.rmx", *words).err
+        )
+        self.write("state.json", STATE.replace("640", "641").encode())
+        self.assertIn(b"state.json: ", self.run_recmap("order", "d.rmx", *words).err)
+        os.remove(self.path("state.json"))
+        self.assertIn(b"state.json: ", self.run_recmap("order", "d.rmx", *words).err)
 
     def test_resumed_by_another_world(self):
         """Three ranks make four steps, two use the rest. Each record is used once."""
@@ -398,6 +441,22 @@ class WrongOrders(CliTest):
                 *words,
                 what=("--position-of can only be combined with --shuffle, --seed and --epoch"),
             )
+
+    def test_steps_need_their_options(self):
+        step = ["--step=1", "--world-size=2", "--batch-size=1"]
+        for words, what in (
+            (step[:1], "--step requires --world-size and --batch-size"),
+            (step[:2], "--step requires --world-size and --batch-size"),
+            ([*step, "--count=3"], "--step and --count cannot be combined"),
+            ([*step, "--describe"], "--describe and --step cannot be combined"),
+            (["--state=s"], "--state requires --step"),
+        ):
+            self.check_wrong("order", "a.rmx", *words, what=what)
+        for word in ("--shuffle", "--from=1", "--packed=3"):
+            result = self.run_recmap("order", "a.rmx", "--state=s", *step, word)
+            self.assertIn(b"--state already says which order", result.err)
+        result = self.run_recmap("order", "a.rmx", *step[:2], "--batch-size=9", "--last=drop")
+        self.assertIn(b"an epoch has no steps", result.err)
 
     def test_impossible_values_are_refused(self):
         self.check_both(

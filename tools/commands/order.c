@@ -8,6 +8,7 @@
 #include "orders/order_iterator.h"
 #include "orders/row_options.h"
 #include "orders/row_printer.h"
+#include "orders/state_order.h"
 #include "records/view.h"
 #include "terminal/message.h"
 
@@ -18,13 +19,15 @@ struct order_job {
     bool is_json;
     bool is_description;
     bool asks_position;
-    uint64_t number; /* of the record whose position is asked */
+    uint64_t number;        /* of the record whose position is asked */
+    const char *state_path; /* of a state of the run, or NULL */
 };
 
 static int set_option(struct order_job *job, int option) {
     switch (option) {
     case OPTION_JSON: job->is_json = true; return 0;
     case OPTION_DESCRIBE: job->is_description = true; return 0;
+    case OPTION_STATE: job->state_path = optarg; return 0;
     case OPTION_POSITION_OF:
         job->asks_position = true;
         return args_option_number(&job->args, UINT64_MAX, &job->number);
@@ -42,8 +45,22 @@ static int check_request(const struct order_job *job) {
             &job->args, "--position-of can only be combined with --shuffle, --seed and --epoch");
     if (job->asks_position && job->is_description)
         return args_usage_error(&job->args, "--describe and --position-of cannot be combined");
-    if (job->is_json && !has_rows)
+    if (job->is_description && order_options_has_step(&job->order))
+        return args_usage_error(&job->args, "--describe and --step cannot be combined");
+    if (job->is_json && !has_rows && !job->state_path)
         return args_usage_error(&job->args, "--json requires --chunked, --packed or --windows");
+    return 0;
+}
+
+/* A state says which order, and where the run begins. */
+static int check_state(const struct order_job *job) {
+    if (!job->state_path) return 0;
+    if (!order_options_has_step(&job->order))
+        return args_usage_error(&job->args, "--state requires --step");
+    if (order_options_has_start(&job->order) || row_options_has_rows(&job->rows))
+        return args_usage_error(&job->args, "--state already says which order, epoch and position: "
+                                            "leave out --shuffle, --seed, --epoch, --from and "
+                                            "the options of rows");
     return 0;
 }
 
@@ -52,6 +69,7 @@ static int check_options(const struct order_job *job) {
     int exit_status = row_options_check(&job->rows, &job->args);
     if (!exit_status) exit_status = order_options_check(&job->order, has_rows, &job->args);
     if (!exit_status) exit_status = check_request(job);
+    if (!exit_status) exit_status = check_state(job);
     if (exit_status) return exit_status;
     if (job->args.operand_count > 1)
         return args_usage_error(&job->args, "only one index can be given");
@@ -141,11 +159,28 @@ static int create_order(recmap_order **order, const struct order_job *job,
     return status == RECMAP_OK ? 0 : message_print(&error);
 }
 
-static int run_order(const struct order_job *job) {
+/* Continues the run from its state. */
+static int resume(recmap_order **order, struct order_job *job, const struct view *view) {
+    recmap_state *state = NULL;
+    if (view->selection)
+        return args_usage_error(&job->args, "--state needs a whole index, not a selection");
+    int exit_status = state_read(&state, job->state_path);
+    if (exit_status) return exit_status;
+    exit_status =
+        state_order_create(order, state, job->state_path, &job->rows, view->dataset, &job->args);
+    job->order.epoch = recmap_state_get_info(state)->epoch;
+    job->order.from = recmap_state_get_info(state)->position;
+    recmap_state_destroy(state);
+    return exit_status;
+}
+
+static int run_order(struct order_job *job) {
     struct view view;
     recmap_order *order = NULL;
     int exit_status = view_open(&view, &job->args);
-    if (!exit_status) exit_status = create_order(&order, job, &view);
+    if (!exit_status)
+        exit_status = job->state_path ? resume(&order, job, &view)
+                                      : create_order(&order, job, &view);
     view_close(&view);
     if (exit_status) return exit_status;
     if (job->asks_position) exit_status = print_position(job, order);
@@ -171,12 +206,16 @@ static int run(int argc, char **argv) {
 static const char help[] =
     "usage: recmap order [OPTION]... NAME.rmx|NAME.rmv|SHARDS\n"
     "       recmap order --chunked|--packed|--windows SIZE [OPTION]... NAME.rmx|SHARDS\n"
+    "       recmap order --step N --world-size W --batch-size B [--rank R] [--state FILE]\n"
+    "                    [OPTION]... NAME.rmx|SHARDS\n"
     "       recmap order --position-of NUMBER [--shuffle [--seed S] [--epoch E]] NAME.rmx|SHARDS\n"
     "\n"
     "Prints the record numbers of an epoch in order, one per line; or its rows of tokens or "
     "windows\n"
     "of episodes, each as the pieces RECORD:FIRST:COUNT of which it consists. No shard is read.\n"
-    "In a selection, numbers are positions in it, as for get.\n" HELP_SHARDS;
+    "In a selection, numbers are positions in it, as for get. With --step, prints what a run reads "
+    "in\n"
+    "one of its steps, also if it resumed from a state.\n" HELP_SHARDS;
 
 const struct command cmd_order = {"order", "print record numbers in order, or the pieces of rows",
                                   help, run};

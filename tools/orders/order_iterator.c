@@ -11,7 +11,7 @@ enum { NUMBERS_MAX = 1024 };
 
 static recmap_deal_options deal_options_from(const struct order_options *options, uint64_t count) {
     recmap_deal_options deal_options = RECMAP_DEAL_OPTIONS_INIT;
-    if (!order_options_has_ranks(options)) {
+    if (!order_options_has_ranks(options) && !order_options_has_step(options)) {
         /* Without ranks, the rest of the epoch is one step. */
         deal_options.batch_size = count ? count : 1;
         return deal_options;
@@ -20,6 +20,14 @@ static recmap_deal_options deal_options_from(const struct order_options *options
     deal_options.batch_size = options->batch_size;
     deal_options.last = options->last;
     return deal_options;
+}
+
+/* Of a step without a rank: the shares of all ranks follow each other, so they are those of one
+ * rank with larger batches. A product that does not fit is larger than any batch may be. */
+static void join_ranks(recmap_deal_options *options) {
+    const uint64_t world = options->world_size, size = options->batch_size;
+    options->batch_size = size > UINT64_MAX / world ? UINT64_MAX : world * size;
+    options->world_size = 1;
 }
 
 /* Counts the numbers of this rank. All steps but the last are full. */
@@ -36,9 +44,24 @@ static recmap_status count_numbers(uint64_t *count, const struct order_iterator 
     return RECMAP_OK;
 }
 
+/* The numbers of one step, which may be in a later epoch. */
+static recmap_status init_step(struct order_iterator *iterator, const struct order_options *options,
+                               recmap_deal_options *dealing, recmap_error *error) {
+    recmap_share share;
+    if (!order_options_has_ranks(options)) join_ranks(dealing);
+    RETURN_IF_FAILED(recmap_deal_find_step(&iterator->deal, &iterator->step, iterator->order,
+                                           options->epoch, options->from, dealing, options->step,
+                                           error));
+    RETURN_IF_FAILED(
+        recmap_deal_share(&share, &iterator->deal, iterator->step, iterator->rank, error));
+    iterator->left = share.count;
+    return RECMAP_OK;
+}
+
 static recmap_status init(struct order_iterator *iterator, const struct order_options *options,
                           recmap_error *error) {
     recmap_deal_options dealing = deal_options_from(options, recmap_order_count(iterator->order));
+    if (order_options_has_step(options)) return init_step(iterator, options, &dealing, error);
     RETURN_IF_FAILED(recmap_deal_init(&iterator->deal, iterator->order, options->epoch,
                                       options->from, &dealing, error));
     RETURN_IF_FAILED(count_numbers(&iterator->left, iterator, error));

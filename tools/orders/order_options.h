@@ -16,6 +16,7 @@ struct order_options {
     uint64_t world_size;
     uint64_t batch_size;
     recmap_last last;
+    uint64_t step; /* of a run that begins at `from` of `epoch` */
 };
 
 /* Sets the defaults. */
@@ -32,6 +33,9 @@ int order_options_check(const struct order_options *options, bool has_rows,
 
 bool order_options_is_shuffled(const struct order_options *options);
 bool order_options_has_ranks(const struct order_options *options);
+bool order_options_has_step(const struct order_options *options);
+/* Returns true if an option was given that says which order, or where a run begins. */
+bool order_options_has_start(const struct order_options *options);
 /* Returns true if an option was given that selects a part of the epoch. */
 bool order_options_has_part(const struct order_options *options);
 

@@ -25,6 +25,11 @@ bool row_options_has_rows(const struct row_options *options) {
     return options->given & (bit(OPTION_CHUNKED) | bit(OPTION_PACKED) | bit(OPTION_WINDOWS));
 }
 
+void row_options_choose(struct row_options *options, int option, uint64_t size) {
+    options->given |= bit(option);
+    options->chunked.size = options->packed.size = options->windows.size = size;
+}
+
 /* Parses BEFORE,AFTER. */
 static int set_pad(struct row_options *options, const struct args *args) {
     char before[32];

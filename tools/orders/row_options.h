@@ -24,6 +24,9 @@ bool row_options_has(int option);
  * the error. */
 int row_options_set(struct row_options *options, const struct args *args, int option);
 
+/* Selects rows of this size: OPTION_CHUNKED, OPTION_PACKED or OPTION_WINDOWS. */
+void row_options_choose(struct row_options *options, int option, uint64_t size);
+
 /* Checks that the given options can be combined. Returns 0, or the exit status after printing the
  * error. */
 int row_options_check(const struct row_options *options, const struct args *args);

@@ -3,41 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "records/whole_file.h"
 #include "terminal/message.h"
 
-enum { DESCRIPTOR_SIZE_MAX = 64 << 20, READ_SIZE = 1 << 16 };
-
-/* Reads the stream up to its end, or up to more than the limit. */
-static bool read_all(char **data, size_t *size, FILE *stream) {
-    size_t capacity = 0;
-    for (*data = NULL, *size = 0; *size <= DESCRIPTOR_SIZE_MAX;) {
-        if (*size + READ_SIZE > capacity) {
-            capacity = 2 * capacity + READ_SIZE;
-            char *grown = realloc(*data, capacity);
-            if (!grown) return false;
-            *data = grown;
-        }
-        size_t count = fread(*data + *size, 1, READ_SIZE, stream);
-        *size += count;
-        if (!count) return !ferror(stream);
-    }
-    return true;
-}
-
-static int read_descriptor(char **data, size_t *size, const char *path) {
-    FILE *stream = fopen(path, "rb");
-    recmap_error error = RECMAP_ERROR_INIT;
-    if (stream && read_all(data, size, stream)) {
-        fclose(stream);
-        return 0;
-    }
-    message_fail_errno(&error, path, stream ? "read" : "open");
-    if (stream) {
-        free(*data);
-        fclose(stream);
-    }
-    return message_print(&error);
-}
+enum { DESCRIPTOR_SIZE_MAX = 64 << 20 };
 
 /* The type that the arguments name, which the caller frees, or NULL. */
 static char *name_type(const struct args *args, const char *field) {
@@ -50,7 +19,7 @@ int message_type_open(recmap_message_type **type, const struct args *args, const
     char *name = name_type(args, field), *data = NULL;
     size_t size = 0;
     if (!name) return args_usage_error(args, "--descriptor needs --message, the type of records");
-    int exit_status = read_descriptor(&data, &size, args->descriptor);
+    int exit_status = whole_file_read(&data, &size, args->descriptor, DESCRIPTOR_SIZE_MAX);
     recmap_error error = RECMAP_ERROR_INIT;
     if (!exit_status && recmap_message_type_create(type, data, size, name, &error) != RECMAP_OK) {
         if (!*error.path) snprintf(error.path, sizeof error.path, "%s", args->descriptor);

@@ -160,6 +160,12 @@ const struct option_row option_table[] = {
     {OPTION_LAST, "last", "keep|drop|pad", "cat order",
      "what to do with a last step that is not full: share it evenly (keep, the default), drop it, "
      "or fill it from the epoch's start"},
+    {OPTION_STEP, "step", "N", "order",
+     "only step N of a run, counted from 0 over its epochs; the run begins at --from of --epoch; "
+     "needs --world-size and --batch-size; without --rank, the records of all ranks"},
+    {OPTION_STATE, "state", "FILE", "order",
+     "with --step: the run resumes from the state in this JSON file, which names the order, the "
+     "epoch and the position"},
     {OPTION_POSITION_OF, "position-of", "NUMBER", "order",
      "print the position of the record with this number"},
     {OPTION_DESCRIBE, "describe", NULL, "order",

@@ -24,6 +24,7 @@ enum {
     OPTION_WORLD_SIZE,
     OPTION_BATCH_SIZE,
     OPTION_LAST,
+    OPTION_STEP,
 
     /* and orders/row_options.c these. */
     OPTION_CHUNKED,
@@ -85,6 +86,7 @@ enum {
     OPTION_SETS,
     OPTION_SHARDS,
     OPTION_SPLIT,
+    OPTION_STATE,
     OPTION_THREADS,
     OPTION_TO,
     OPTION_UNMATCHED,

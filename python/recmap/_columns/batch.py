@@ -80,6 +80,11 @@ class ColumnBatch:
         return self.records.epoch
 
     @property
+    def step(self) -> int:
+        """See `RecordBatch.step`."""
+        return self.records.step
+
+    @property
     def positions(self) -> UInt64s:
         """See `RecordBatch.positions`."""
         return self.records.positions

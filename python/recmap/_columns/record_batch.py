@@ -76,6 +76,24 @@ class RecordBatch(_recmap.RecordBatch):
         return int(self._place()[0])
 
     @property
+    def step(self) -> int:
+        """The step of a loader's batch, counted from 0 over the epochs of its present run.
+
+        The run begins where the loader was created, or moved to by `seek` or `load_state_dict`.
+        ``loader.numbers_at(step)`` gives the record numbers of a step.
+
+        Raises:
+            ValueError: the batch is not of a loader, or a worker process of a DataLoader made it,
+                which knows only its own steps.
+        """
+        step = self._step()
+        if step is None:
+            raise ValueError(
+                "the batch has no step: a loader counts its steps, except in worker processes"
+            )
+        return step
+
+    @property
     def positions(self) -> UInt64s:
         """The position in the epoch of each record, or row, of a loader's batch: uint64 array.
 

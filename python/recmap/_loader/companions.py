@@ -108,9 +108,12 @@ class Companions:
         sides = self._sides_in(epoch)
         order = sides[self._lead].records.records
         _, first, count = order.share(epoch, first, *self._deal, 0, self._rank)
+        number = step.batch._step()
         if any(len(each.batch) != count for each in steps.values()):
             positions = np.arange(first, first + count, dtype=np.uint64) % order.count()
             steps = self._repaired(epoch, positions, steps)
+        for each in steps.values():
+            each.batch._set_step(number)
         return {name: side.columns_of_step(steps[name]) for name, side in sides.items()}
 
     def _repaired(self, epoch: int, positions: UInt64s, steps: Mapping[str, Any]) -> dict[str, Any]:

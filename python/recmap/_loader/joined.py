@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, NoReturn, TypeAlias
 
@@ -144,6 +145,14 @@ class JoinedLoader(SuggestsMethods, Closing):
         """The number of batches in an epoch of this rank."""
         return len(self._first)
 
+    def numbers_at(self, step: int) -> dict[str, Int64s | tuple[Int64s, Int64s]]:
+        """{name: the record numbers that this rank reads in a step}; see `Loader.numbers_at`."""
+        share = self._first._share_of(step)
+        return {
+            name: share.numbers(loader._inner_of(share.epoch))
+            for name, loader in self.loaders.items()
+        }
+
     def __getitem__(self, index: object) -> NoReturn:
         # DataLoader(loader) comes here, because a loader has a length.
         raise TypeError(
@@ -193,6 +202,16 @@ class JoinedLoader(SuggestsMethods, Closing):
         self._place()
         batch = {name: loader.peek() for name, loader in self.loaders.items()}
         return None if None in batch.values() else batch
+
+    def ready(self, timeout: float = 0.0) -> bool:
+        """Returns true if the next batch is in memory; see `Loader.ready`."""
+        if self._companions is not None:
+            return self._first.ready(timeout)
+        end = time.monotonic() + timeout
+        return all(
+            loader.ready(max(0.0, end - time.monotonic()) if timeout > 0 else timeout)
+            for loader in self.loaders.values()
+        )
 
     def _place(self) -> tuple[int, int]:
         """Returns the place of all loaders.
@@ -263,7 +282,8 @@ class JoinedLoader(SuggestsMethods, Closing):
             )
         place = self.epoch, self.position
         former = {
-            name: (loader._state_at(*place), loader._old) for name, loader in self.loaders.items()
+            name: (loader._state_at(*place), loader._old, loader._was_moved)
+            for name, loader in self.loaders.items()
         }
         former_sides = None if self._companions is None else self._companions.old_sides
         try:
@@ -314,6 +334,7 @@ class JoinedLoader(SuggestsMethods, Closing):
             else:
                 old = old_side(loader.dataset, loader.order, states[name], rows)
                 loader._load_old(states[name], old)
+                loader._was_moved = True
         if companions is not None:
             companions.use_old(self.loaders)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import operator
+import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import (
     TYPE_CHECKING,
@@ -21,10 +22,10 @@ from typing import (
 
 from .. import _recmap
 from .._base.context import Closing
-from .._base.errors import FeatureError
+from .._base.errors import Error, FeatureError
 from .._base.imports import import_framework
 from .._base.names import SuggestsMethods, suggest_arguments
-from .._base.numbers import is_integer, natural
+from .._base.numbers import Int64s, is_integer, natural
 from .._base.plural import counted
 from .._base.warn import warn_caller
 from .._columns import (
@@ -61,10 +62,13 @@ from .options import (
     Readahead,
     epochs_of,
     one_of,
+    true_or_false,
 )
 from .ordered_records import OrderedRecords
+from .running_pipeline import RunningPipeline
 from .skipped import SkippedRecords
 from .stages import Statistics, TransformTimes, statistics_of
+from .step_numbers import StepShare
 from .transforms import StepJoin, check_of_step, thread_count, value_of_step
 from .view_order import order_over, warn_of_sources
 
@@ -74,6 +78,8 @@ if TYPE_CHECKING:  # imported on first use: see `_pipelines`
 __all__ = ["Loader"]
 
 Batch = TypeVar("Batch")
+
+_POLL = 0.2  # seconds: signals are looked at this often
 
 _SAME, _CONTINUED, _CHANGED = range(3)  # which states are loaded
 
@@ -87,7 +93,8 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
     `RecordBatch`, a `ColumnBatch` with `features`, or the result of `transform`.
 
     A second ``next(iter(loader))`` therefore gives the second batch, not the first one again, as it
-    would for a list; `peek` looks at the next batch without consuming it.
+    would for a list; `peek` looks at the next batch without consuming it. With ``restart=True``,
+    each ``for`` begins at the start.
 
     The state covers what was delivered, not what was read ahead: `state_dict` after step s resumes
     with step s + 1, with any number of ranks and any batch size. `epoch_end` sets the state after
@@ -127,6 +134,9 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
             the start of the next epoch; "end" is the end of this one, which gives an empty ``for``
             when it is loaded, and then the next epoch, as a loop needs that counts epochs by its
             rounds. After the ``for``, and with `epochs`, it is always the start of the next epoch.
+        restart: each ``for`` begins at the start of epoch 0, also after one that was left early, as
+            an evaluation needs that always looks at the same batches. Only a ``for`` after
+            `load_state_dict` or `seek` begins at the place to which the loader was moved.
         last: what to do with records that do not fill a step: "keep" divides them evenly over the
             ranks, "drop" leaves them out, "pad" adds records from the start of the epoch. All ranks
             have the same number of steps.
@@ -233,6 +243,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         world_size: int | None = None,
         epochs: Epochs = None,
         epoch_end: EpochEnd = "next",
+        restart: bool = False,
         last: Last = "keep",
         threads: int = 0,
         batches_ahead: int = 0,
@@ -256,6 +267,8 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         self._epochs = epochs
         self._last = one_of("last", last, LAST)
         self._saves_end = bool(one_of("epoch_end", epoch_end, EPOCH_END)) and epochs is None
+        self._restarts = true_or_false("restart", restart)
+        self._was_moved = False  # by the caller, since the last `for` began
         self._rank, self._world_size = rank, world_size
         self._parser = parser_of_batches(features, feature_lists, dataset._header())
         self._is_sequence = feature_lists is not None
@@ -305,7 +318,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
             self._pipelines = import_framework("_loader.pipeline")
         self._transform = transform
         self._worker_count = thread_count(transform_threads)
-        self._pipeline: Pipeline | None = None
+        self._running = RunningPipeline()
         self._times = TransformTimes()
 
     def _create(self, order: _recmap.Order, batch_size: int) -> _recmap.Loader:
@@ -371,11 +384,20 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
             raise ValueError("the order is empty, so the iteration would never end")
         if self._epochs == math.inf and not len(self):
             raise ValueError("an epoch has no steps, so the iteration would never end")
+        self._restart()
         if self._epochs is None:
             self._skip_end()
-        return _recmap.Iterator(
+        iterator = _recmap.Iterator(
             self._loader, self._first_source(), self._converter(finish), self._epoch_limit()
         )
+        self._was_moved = False
+        return iterator
+
+    def _restart(self) -> None:
+        """Moves to the start if the next ``for`` begins there."""
+        is_elsewhere = self._loader.tell() != (0, 0) or self._is_at_end()
+        if self._restarts and not self._was_moved and is_elsewhere:
+            self._begin_run(0, 0)
 
     def peek(self) -> Batch | None:
         """Returns the next batch without consuming it.
@@ -385,11 +407,16 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         ``tensor.clone()``. Returns None if no batch follows: after the last batch of an epoch,
         until its ``for`` has ended, and after the last of `epochs`.
 
+        With ``restart=True``, it is the next batch of the latest ``for``, and once that has ended,
+        the first one of the next.
+
         >>> loader = recmap.Loader(digits(), 256)
         >>> loader.peek().numbers[:2].tolist(), loader.position
         ([0, 1], 0)
         """
         self._refuse_own_transform()
+        if not self._loader.is_iterating():
+            self._restart()
         limit = self._epoch_limit()
         while limit is None or self.epoch < limit:
             step = self._peek_step()
@@ -405,6 +432,52 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
                 break
             self._loader.deliver(step)
         return None
+
+    def ready(self, timeout: float = 0.0) -> bool:
+        """Returns true if the next batch is in memory, so that the ``for`` would not wait for it.
+
+        Waits for it for at most about `timeout` seconds, and starts reading if nothing was read
+        yet. A barrier between hosts can ask all of them before a collective operation begins. It is
+        true as well if the ``for`` would end or raise at once. Several threads may ask.
+
+        Raises:
+            ValueError: `timeout` is negative.
+
+        >>> loader = recmap.Loader(digits(), 256)
+        >>> loader.ready(timeout=60), loader.position
+        (True, 0)
+        """
+        self._refuse_own_transform()
+        if not timeout >= 0:
+            raise ValueError(f"timeout must be a number of seconds from 0 on, not {timeout}")
+        if not self._loader.is_iterating():
+            self._restart()
+        end = time.monotonic() + timeout
+        while True:
+            left = end - time.monotonic()
+            if self._is_ready(max(0.0, min(left, _POLL))):
+                return True
+            if left <= 0:
+                return False
+
+    def _is_ready(self, seconds: float) -> bool:
+        limit = self._epoch_limit()
+        count, _, is_idle, _ = self._loader.ahead()
+        if limit is not None and self.epoch >= limit:
+            return True
+        if self._transform is None:
+            return self._loader.wait(int(seconds * 1e9))
+        if not count and is_idle:
+            # Without a `for`, the threads of the transform take no steps: take one for them.
+            if not self._loader.wait(int(seconds * 1e9)):
+                return False
+            try:
+                step = self._loader.first_or_take()
+            except Error:
+                return True  # the `for` tries again, and raises it
+            if step is not None:
+                self._pipelines.submit_later(step)
+        return self._running.get_or_create(self._create_pipeline).is_ready(seconds)
 
     def _peek_step(self) -> _recmap.Step | None:
         """Returns the first step that is not delivered; None if the caller has to ask again."""
@@ -480,25 +553,23 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         return OrderedRecords(old.dataset, old.order, old.inner, self._parser, self._seed)
 
     def _first_transformed(self) -> _recmap.Step | None:
-        pipeline = self._pipeline
-        if pipeline is None or pipeline.is_stopped:
-            assert self._transform is not None
-            transform, columns_of_step = self._transform, self._columns_of_step()
-            check = None if self._parser is None else self._first_batch.check
-            if self._join is not None:
-                columns_of_step = self._join.columns_of_step
-            given = self._arguments["transform"]  # not what an adapter made of it
-            function = value_of_step(transform, columns_of_step, given)
-            pipeline = self._pipelines.Pipeline(
-                self._loader,
-                check_of_step(check, self._join),
-                function,
-                self._worker_count,
-                self._epoch_limit(),
-                self._times,
-            )
-            self._pipeline = pipeline
-        return pipeline.first()
+        return self._running.get_or_create(self._create_pipeline).first()
+
+    def _create_pipeline(self) -> Pipeline:
+        assert self._transform is not None
+        transform, columns_of_step = self._transform, self._columns_of_step()
+        check = None if self._parser is None else self._first_batch.check
+        if self._join is not None:
+            columns_of_step = self._join.columns_of_step
+        given = self._arguments["transform"]  # not what an adapter made of it
+        return self._pipelines.Pipeline(
+            self._loader,
+            check_of_step(check, self._join),
+            value_of_step(transform, columns_of_step, given),
+            self._worker_count,
+            self._epoch_limit(),
+            self._times,
+        )
 
     def _columns_of_step(self) -> Callable[[_recmap.Step], Any]:
         """Returns a function that makes the batch of a step. It has no reference to the loader."""
@@ -566,6 +637,31 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
     def steps_left(self) -> int:
         """The number of steps left in the epoch."""
         return self._steps_from(*self._loader.tell())
+
+    def numbers_at(self, step: int) -> Int64s | tuple[Int64s, Int64s]:
+        """The record numbers that this rank reads in a step of the present run: int64 array.
+
+        Steps are counted from 0 over all epochs, as ``batch.step`` counts them. The run begins at
+        the start of epoch 0, or where `load_state_dict` or `seek` has moved the loader: a state
+        holds no step. Numbers are those of the whole data set, as in ``batch.numbers``. Nothing is
+        read, so bad records are among them, whatever `on_bad_record` does about them.
+
+        Returns:
+            For orders that give rows, (pieces, splits), as `Order.pieces` returns them.
+
+        Raises:
+            ValueError: an epoch has no steps.
+
+        >>> loader = recmap.Loader(digits(), 256, shuffle=True, seed=7)
+        >>> batch = list(loader)[3]
+        >>> batch.step, loader.numbers_at(3).tolist() == batch.numbers.tolist()
+        (3, True)
+        """
+        share = self._share_of(step)
+        return share.numbers(self._inner_of(share.epoch))
+
+    def _share_of(self, step: int) -> StepShare:
+        return StepShare(*self._loader.find_step(natural("step", step), self._rank))
 
     def _steps_from(self, epoch: int, position: int) -> int:
         return self._inner_of(epoch).share(
@@ -649,11 +745,13 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         old = old_records(self.dataset, self.order, json.loads(text), order) if grown else None
         if old is not None:
             self._load_old(state, old)
+            self._was_moved = True
             return
         if order is None or order == self.order:
             self._loader.load(text, rule, None)
             self._old = None
             self._note_move()
+            self._was_moved = True
             return
         inner = order_over(self.dataset, order)
         size = self._size_of(self._arguments["batch_size"], inner)
@@ -662,11 +760,12 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         self.close()
         self._old = None
         self.order, self._order, self._batch_size, self._loader = order, inner, size, loader
-        self._pipeline = None
+        self._running = RunningPipeline()
         self._form = RowForm.of(inner, self._arguments["row_positions"])
         seed = self._draw_seed or 0  # without images, the warning of a seed without effect
         self._arguments = {**self._arguments, "order": order, "shuffle": False, "seed": seed}
         self._note_move()
+        self._was_moved = True
 
     def _load_old(self, state: Mapping[str, Any], old: OldRecords) -> None:
         """Loads a state of old records. The loader finishes the state's epoch over them."""
@@ -676,12 +775,13 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         self._old = old if state["position"] else None
         self._note_move()
 
-    def _return_to(self, state: Mapping[str, Any], old: OldRecords | None) -> None:
+    def _return_to(self, state: Mapping[str, Any], old: OldRecords | None, was_moved: bool) -> None:
         """Returns to the former state of the loader, after a state of a join was refused."""
         current = old if old is not None and state["epoch"] <= old.last_epoch else None
         self._loader.load(json.dumps(state), _SAME, None if current is None else current.inner)
         self._old = old
         self._note_move()
+        self._was_moved = was_moved
 
     def _adopt_old(self, old: OldRecords) -> None:
         """Uses the old records of another loader. The caller then moves this one to a position."""
@@ -700,11 +800,17 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         """
         self._refuse_own_transform()
         self._moves.check()
-        self._go_to(natural("epoch", epoch), natural("position", position))
+        self._begin_run(natural("epoch", epoch), natural("position", position))
+        self._was_moved = True
 
-    def _go_to(self, epoch: int, position: int) -> None:
+    def _begin_run(self, epoch: int, position: int) -> None:
         """As `seek`, also while a `for` of an adapter is ahead."""
         self._loader.seek(epoch, position)
+        self._note_move()
+
+    def _go_to(self, epoch: int, position: int) -> None:
+        """Moves to another position of the present run, whose steps continue to be counted."""
+        self._loader.go_back(epoch, position)
         self._note_move()
 
     def _note_move(self) -> None:
@@ -719,13 +825,15 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         The loader must be moved before that step, because steps that were read ahead stay without
         a result.
         """
-        if self._pipeline is not None:
-            self._pipeline.stop()
-            self._pipeline.join()
+        pipeline = self._running.get()
+        if pipeline is not None:
+            pipeline.stop()
+            pipeline.join()
 
     def _refuse_own_transform(self) -> None:
         """Raises in the loader's own transform, which would wait for its own result."""
-        if self._pipeline is not None and self._pipeline.is_in_worker():
+        pipeline = self._running.get()
+        if pipeline is not None and pipeline.is_in_worker():
             raise RuntimeError(
                 "a loader cannot be iterated or moved by its own transform: do that in the loop"
             )
@@ -804,7 +912,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
 
     def close(self) -> None:
         """Ends the iteration and all threads. A later `for` starts them again."""
-        pipeline = self._pipeline
+        pipeline = self._running.get()
         if pipeline is not None:
             pipeline.stop()
         self._loader.close()
@@ -814,7 +922,8 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
     def __reduce__(self) -> tuple[Any, ...]:
         state = self.state_dict()
         old = self._old_of(state["epoch"])
-        return _rebuild, (type(self), self._arguments, state, old and old.order)
+        arguments = type(self), self._arguments, state, old and old.order, self._was_moved
+        return _rebuild, arguments
 
     def _repr_html_(self) -> str:
         from .._display.tables import facts_html
@@ -864,7 +973,9 @@ def _rebuild(
     arguments: dict[str, Any],
     state: dict[str, Any],
     old_order: Order | None,
+    was_moved: bool,
 ) -> Loader[Any]:
     loader = kind(**arguments)
     loader.load_state_dict(state, old_order, grown=None if old_order is None else "finish")
+    loader._was_moved = was_moved
     return loader

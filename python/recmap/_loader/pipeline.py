@@ -108,9 +108,29 @@ class Pipeline:
                 _release(finished)  # for other threads that wait
         return None
 
-    def _wait(self, lock: Any) -> bool:
+    def is_ready(self, seconds: float) -> bool:
+        """Returns true if `first` would return a step or raise, after at most these seconds."""
+        self._begin()
+        self._wake.put(None)
+        step = self._source.first()
+        if step is None:
+            error = self._error
+            if error is not None and error[0] == self._source.ahead()[3]:
+                return True
+            self._wait(self._taken, seconds)
+            return False
+        if step.status in (_READY, _FAILED):
+            return True
+        finished = step.finished  # read once: the feeder replaces it
+        if step.status == _AGAIN or finished is None:
+            self._wait(self._taken, seconds)
+        elif self._wait(finished, seconds):
+            _release(finished)
+        return step.status in (_READY, _FAILED)
+
+    def _wait(self, lock: Any, seconds: float = _POLL) -> bool:
         started_ns = time.monotonic_ns()
-        is_acquired: bool = lock.acquire(True, _POLL)
+        is_acquired: bool = lock.acquire(True, seconds)
         self._times.waited_ns += time.monotonic_ns() - started_ns
         return is_acquired
 

@@ -20,6 +20,7 @@ from .._base.errors import OutOfRangeError
 from .._base.names import suggest_arguments
 from .._base.numbers import (
     Int64s,
+    UInt64s,
     as_integers,
     as_mask_or_items,
     check_pandas_index,
@@ -45,6 +46,14 @@ __all__ = [
     "Windowed",
     "WithReplacement",
 ]
+
+
+def pieces_of(order: _Order, epoch: int, positions: UInt64s) -> tuple[Int64s, Int64s]:
+    """The pieces of rows, as `Order.pieces` returns those of many positions."""
+    items, ends = order.pieces(epoch, positions)
+    splits = np.zeros(len(positions) + 1, np.int64)
+    splits[1:] = np.frombuffer(ends, np.int64)
+    return np.frombuffer(items, np.int64).reshape(-1, 5)[:, :4], splits
 
 
 def _is_one(number: Any) -> bool:
@@ -217,10 +226,7 @@ class Order:
         return self._pieces(epoch, as_integers(positions, "positions"))
 
     def _pieces(self, epoch: int, positions: npt.NDArray[Any]) -> tuple[Int64s, Int64s]:
-        items, ends = self._order.pieces(uint64_of("epoch", epoch), self._checked(positions))
-        splits = np.zeros(len(positions) + 1, np.int64)
-        splits[1:] = np.frombuffer(ends, np.int64)
-        return np.frombuffer(items, np.int64).reshape(-1, 5)[:, :4], splits
+        return pieces_of(self._order, uint64_of("epoch", epoch), self._checked(positions))
 
     @property
     def row_width(self) -> int:

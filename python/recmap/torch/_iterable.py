@@ -120,6 +120,12 @@ class IterableDataset(data.IterableDataset[Item_co]):
             )
         check_loader(loader)
         check_name_of_numbers(numbers)
+        if loader._restarts:
+            raise ValueError(
+                "an IterableDataset cannot restart its loader, which worker processes do not "
+                "share: leave out restart=True and call loader.seek() before each `for`, or "
+                "iterate over the loader itself"
+            )
         self._set_up(dict(loader._arguments), numbers, loader._identity, Board())
         self._loader, self._share, self._old = loader, loader._share, loader._old
         loader._moves.add(self)
@@ -336,7 +342,9 @@ class IterableDataset(data.IterableDataset[Item_co]):
         if not arguments["threads"]:
             cores = len(os.sched_getaffinity(0))
             arguments["threads"] = max(1, cores // self._worker[1])
-        return Loader(**{**arguments, **changes})
+        loader = Loader(**{**arguments, **changes})
+        loader._loader.hide_steps()  # it counts only those of this worker
+        return loader
 
     def __len__(self) -> int:
         """The number of steps in an epoch, if one ``for`` iterates over one epoch."""

@@ -62,8 +62,12 @@ PyObject *batch_wrap(struct handle_object *handle, recmap_batch *batch, recmap_p
     PyTypeObject *type = (PyTypeObject *)batch_class;
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     struct batch_object *object = (struct batch_object *)allocate(type, 0);
-    if (object) object->shared = shared;
-    else shared_batch_release(shared);
+    if (!object) {
+        shared_batch_release(shared);
+        return NULL;
+    }
+    object->shared = shared;
+    object->step = recmap_batch_step(batch);
     return (PyObject *)object;
 }
 
@@ -296,8 +300,27 @@ static PyObject *seeds(PyObject *object, PyObject *name) {
     return raise_error(&error);
 }
 
+/* _step() -> the step of the loader's run, or None of a batch that is not a loader's */
+static PyObject *step(PyObject *object, PyObject *unused) {
+    (void)unused;
+    uint64_t number = ((struct batch_object *)object)->step;
+    if (number == RECMAP_NO_STEP) Py_RETURN_NONE;
+    return PyLong_FromUnsignedLongLong(number);
+}
+
+/* _set_step(step or None), before the batch is delivered: of a join, the first data set's loader
+ * counts for all; and no loader counts the steps of several worker processes. */
+static PyObject *set_step(PyObject *object, PyObject *number) {
+    uint64_t value = RECMAP_NO_STEP;
+    if (number != Py_None && !take_uint64(number, &value)) return NULL;
+    ((struct batch_object *)object)->step = value;
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef methods[] = {
     {"_place", place, METH_NOARGS, NULL},
+    {"_step", step, METH_NOARGS, NULL},
+    {"_set_step", set_step, METH_O, NULL},
     {"_seeds", seeds, METH_O, NULL},
     {"_read_numbers", read_numbers, METH_VARARGS, NULL},
     {"_columns", locked_batch_describe_columns, METH_NOARGS, NULL},

@@ -21,6 +21,7 @@ struct shared_batch {
 struct batch_object {
     PyObject_HEAD
     struct shared_batch *shared;
+    uint64_t step; /* of a loader's run, or RECMAP_NO_STEP */
 };
 
 /* Wraps `batch` in a RecordBatch, and takes ownership even if it fails. `parser` parsed its

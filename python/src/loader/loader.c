@@ -161,7 +161,7 @@ static int next_batch(recmap_batch **batch, struct loader_object *self) {
 /* Makes the library give the batch again that was taken last, whose object could not be made. */
 static int put_back(struct loader_object *self, uint64_t epoch, uint64_t position) {
     recmap_error error = RECMAP_ERROR_INIT;
-    if (recmap_loader_seek(self->loader, epoch, position, &error) != RECMAP_OK)
+    if (recmap_loader_return(self->loader, epoch, position, &error) != RECMAP_OK)
         return raise_error_int(&error);
     return -1;
 }
@@ -194,6 +194,8 @@ static int take_into(struct step_object *step, struct loader_object *self) {
     step->is_end = !batch;
     step->skipped_count = skipped - skipped_before;
     if (batch) step->batch = batch_wrap(self->handle, batch, self->parser);
+    if (step->batch && self->hides_steps)
+        ((struct batch_object *)step->batch)->step = RECMAP_NO_STEP;
     if ((batch && !step->batch) || tell_library(&step->epoch, &step->position, self) < 0)
         return put_back(self, epoch, position);
     add(self, step);
@@ -215,6 +217,24 @@ static PyObject *take(PyObject *object, PyObject *unused) {
     Py_DECREF((PyObject *)step);
     if (ready < 0) return NULL;
     Py_RETURN_NONE;
+}
+
+/* wait(nanoseconds) -> whether a step, or an error, is ready after at most about that time */
+static PyObject *wait(PyObject *object, PyObject *argument) {
+    struct loader_object *self = (struct loader_object *)object;
+    uint64_t timeout_ns;
+    int is_ready = 1;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = RECMAP_OK;
+    if (!take_uint64(argument, &timeout_ns)) return NULL;
+    if (check_process(self, &error) != RECMAP_OK) return raise_error(&error);
+    lock(self);
+    Py_BEGIN_ALLOW_THREADS
+    if (!self->first) status = recmap_loader_wait(&is_ready, self->loader, timeout_ns, &error);
+    Py_END_ALLOW_THREADS
+    unlock(self);
+    if (status != RECMAP_OK) return raise_error(&error);
+    return PyBool_FromLong(is_ready);
 }
 
 /* first() -> the first step ahead, or None */
@@ -268,6 +288,19 @@ static PyObject *tell(PyObject *object, PyObject *unused) {
 static PyObject *is_end_next(PyObject *object, PyObject *unused) {
     (void)unused;
     return PyBool_FromLong(((struct loader_object *)object)->is_end_next);
+}
+
+/* is_iterating() -> whether an iterator has not ended */
+static PyObject *is_iterating(PyObject *object, PyObject *unused) {
+    (void)unused;
+    return PyBool_FromLong(((struct loader_object *)object)->is_iterating);
+}
+
+/* hide_steps(), before the first step is taken */
+static PyObject *hide_steps(PyObject *object, PyObject *unused) {
+    (void)unused;
+    ((struct loader_object *)object)->hides_steps = 1;
+    Py_RETURN_NONE;
 }
 
 /* check_process() raises in a child of the process in which the loader's threads run */
@@ -330,30 +363,40 @@ static int end_move(struct loader_object *self, struct move *move, recmap_status
     return raise_error_int(error);
 }
 
-/* Seeks in the library, between begin_move and end_move. */
-static recmap_status seek_library(struct loader_object *self, uint64_t epoch, uint64_t position,
-                                  recmap_error *error) {
+/* recmap_loader_seek, or recmap_loader_return. */
+typedef recmap_status (*move_fn)(recmap_loader *loader, uint64_t epoch, uint64_t position,
+                                 recmap_error *error);
+
+/* Moves the library's loader, between begin_move and end_move. */
+static recmap_status move_library(struct loader_object *self, move_fn function, uint64_t epoch,
+                                  uint64_t position, recmap_error *error) {
     recmap_status status;
     Py_BEGIN_ALLOW_THREADS
-    status = recmap_loader_seek(self->loader, epoch, position, error);
+    status = function(self->loader, epoch, position, error);
     Py_END_ALLOW_THREADS
     return status;
 }
 
-static int move_to(struct loader_object *self, uint64_t epoch, uint64_t position) {
+static PyObject *move_to(struct loader_object *self, move_fn function, PyObject *arguments) {
+    uint64_t epoch, position;
     recmap_error error = RECMAP_ERROR_INIT;
     struct move move;
-    if (begin_move(&move, self) < 0) return -1;
-    recmap_status status = seek_library(self, epoch, position, &error);
-    return end_move(self, &move, status, &error);
+    if (!PyArg_ParseTuple(arguments, "O&O&", take_uint64, &epoch, take_uint64, &position) ||
+        begin_move(&move, self) < 0)
+        return NULL;
+    recmap_status status = move_library(self, function, epoch, position, &error);
+    if (end_move(self, &move, status, &error) < 0) return NULL;
+    Py_RETURN_NONE;
 }
 
+/* seek(epoch, position) begins a run. */
 static PyObject *seek(PyObject *object, PyObject *arguments) {
-    uint64_t epoch, position;
-    if (!PyArg_ParseTuple(arguments, "O&O&:seek", take_uint64, &epoch, take_uint64, &position))
-        return NULL;
-    if (move_to((struct loader_object *)object, epoch, position) < 0) return NULL;
-    Py_RETURN_NONE;
+    return move_to((struct loader_object *)object, recmap_loader_seek, arguments);
+}
+
+/* go_back(epoch, position) continues the present run. */
+static PyObject *go_back(PyObject *object, PyObject *arguments) {
+    return move_to((struct loader_object *)object, recmap_loader_return, arguments);
 }
 
 /* Stops the library's threads, between begin_move and end_move. */
@@ -375,10 +418,32 @@ static PyObject *close_iteration(PyObject *object, PyObject *unused) {
     self->is_iterating = 0;
     if (begin_move(&move, self) < 0) return NULL;
     /* Read after the steps were set aside: until then another thread may deliver one. */
-    recmap_status status = seek_library(self, self->epoch, self->position, &error);
+    recmap_status status =
+        move_library(self, recmap_loader_return, self->epoch, self->position, &error);
     if (status == RECMAP_OK) status = stop_library(self, &error);
     if (end_move(self, &move, status, &error) < 0) return NULL;
     Py_RETURN_NONE;
+}
+
+/* find_step(step, rank) -> (epoch, first position, number of positions) of the rank's share in a
+ * step of the present run */
+static PyObject *find_step(PyObject *object, PyObject *arguments) {
+    struct loader_object *self = (struct loader_object *)object;
+    uint64_t step, index;
+    unsigned rank;
+    if (!PyArg_ParseTuple(arguments, "O&O&:find_step", take_uint64, &step, take_unsigned, &rank))
+        return NULL;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_deal deal;
+    recmap_share share;
+    if (check_process(self, &error) != RECMAP_OK) return raise_error(&error);
+    lock(self);
+    recmap_status status = recmap_loader_find_step(&deal, &index, self->loader, step, &error);
+    if (status == RECMAP_OK) status = recmap_deal_share(&share, &deal, index, rank, &error);
+    unlock(self);
+    if (status != RECMAP_OK) return raise_error(&error);
+    return Py_BuildValue("(KKK)", (unsigned long long)deal.epoch, (unsigned long long)share.first,
+                         (unsigned long long)share.count);
 }
 
 enum load_rule { LOAD_SAME, LOAD_CONTINUED, LOAD_CHANGED };
@@ -558,26 +623,35 @@ static void dealloc(PyObject *object) {
 }
 
 LOCKED_METHOD(take)
+LOCKED_METHOD(wait)
 LOCKED_METHOD(first)
 LOCKED_METHOD(first_or_take)
 LOCKED_METHOD(deliver)
 LOCKED_METHOD(ahead)
 LOCKED_METHOD(tell)
 LOCKED_METHOD(is_end_next)
+LOCKED_METHOD(is_iterating)
 LOCKED_METHOD(seek)
+LOCKED_METHOD(go_back)
+LOCKED_METHOD(find_step)
 LOCKED_METHOD(load)
 LOCKED_METHOD(close_iteration)
 
 static PyMethodDef methods[] = {
     {"take", locked_take, METH_NOARGS, NULL},
+    {"wait", locked_wait, METH_O, NULL},
     {"first", locked_first, METH_NOARGS, NULL},
     {"first_or_take", locked_first_or_take, METH_NOARGS, NULL},
     {"deliver", locked_deliver, METH_O, NULL},
     {"ahead", locked_ahead, METH_NOARGS, NULL},
     {"tell", locked_tell, METH_NOARGS, NULL},
     {"is_end_next", locked_is_end_next, METH_NOARGS, NULL},
+    {"is_iterating", locked_is_iterating, METH_NOARGS, NULL},
+    {"hide_steps", hide_steps, METH_NOARGS, NULL},
     {"check_process", check_process_method, METH_NOARGS, NULL},
     {"seek", locked_seek, METH_VARARGS, NULL},
+    {"go_back", locked_go_back, METH_VARARGS, NULL},
+    {"find_step", locked_find_step, METH_VARARGS, NULL},
     {"load", locked_load, METH_VARARGS, NULL},
     {"close", locked_close_iteration, METH_NOARGS, NULL},
     {"statistics", statistics, METH_NOARGS, NULL},

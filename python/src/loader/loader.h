@@ -42,6 +42,7 @@ struct loader_object {
     uint64_t epoch, position; /* of what was delivered */
     char is_end_next;         /* the epoch's last step was delivered, its end was not */
     char is_iterating;        /* an iterator has not ended */
+    char hides_steps;         /* batches have no step: they are only a part of the run's */
     uint64_t iteration;       /* the number of the one iterator that may continue */
     uint64_t generation;      /* of steps; seek and close drop steps of earlier ones */
 };

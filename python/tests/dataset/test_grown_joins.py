@@ -227,7 +227,7 @@ def test_no_step_is_taken_while_the_rows_change(tmp_path, before):
     bigger = recmap.JoinedLoader(after, 8, **OPTIONS, **LED["error"])
     steps = iter(bigger)
     next(steps)
-    pipeline, caption = bigger._first._pipeline, bigger.loaders["caption"]
+    pipeline, caption = bigger._first._running.get(), bigger.loaders["caption"]
     load_old = caption._load_old
 
     def load_late(*arguments):

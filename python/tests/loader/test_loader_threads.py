@@ -136,6 +136,43 @@ def test_threads_share_a_loader(made):
     assert sorted(seen) == list(range(len(made)))
 
 
+def test_threads_that_begin_together_share_one_pipeline(small, monkeypatch):
+    """Both find no pipeline at their first `next`, and again after the loader was closed."""
+    barrier, begun = threading.Barrier(2), []
+    create, begin = recmap.Loader._create_pipeline, pipeline.Pipeline._begin
+
+    def create_together(loader):
+        made = create(loader)
+        barrier.wait(20)
+        return made
+
+    def note(self):
+        begun.append(self)
+        begin(self)
+
+    monkeypatch.setattr(recmap.Loader, "_create_pipeline", create_together)
+    monkeypatch.setattr(pipeline.Pipeline, "_begin", note)
+    loader = recmap.Loader(small, 10, transform=lambda batch: batch.numbers.tolist())
+    for first in (0, 2):
+        assert take_together(iter(loader)) == [
+            list(range(10 * step, 10 * step + 10)) for step in (first, first + 1)
+        ]
+        assert len(set(map(id, begun))) == 1
+        begun.clear()
+        loader.close()
+
+
+def take_together(iterator):
+    """What two threads take from the iterator, sorted."""
+    taken = []
+    threads = [threading.Thread(target=lambda: taken.append(next(iterator))) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sorted(taken)
+
+
 def test_a_failure_is_raised_by_one_of_several_threads():
     """The other thread raises it, and the feeder submits the step again, while this one looks at
     it. This thread must not have the step submitted once more."""

@@ -16,6 +16,7 @@ recmap_status recmap_batch_create(recmap_batch **batch, recmap_error *error) {
     recmap_batch *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
     fresh->thread_count = 1;
+    fresh->step = RECMAP_NO_STEP;
     *batch = fresh;
     return RECMAP_OK;
 }
@@ -29,6 +30,7 @@ static void clear(recmap_batch *batch, size_t kept_max) {
     batch->count = batch->pin_count = 0;
     batch->is_parsed = batch->has_rows = false;
     batch->has_place = false;
+    batch->step = RECMAP_NO_STEP;
     if (batch->columns) columns_clear_allocated(batch->columns);
 }
 
@@ -142,6 +144,10 @@ const uint64_t *recmap_batch_positions(const recmap_batch *batch) {
 
 uint64_t recmap_batch_epoch(const recmap_batch *batch) {
     return batch->has_place ? batch->place.epoch : 0;
+}
+
+uint64_t recmap_batch_step(const recmap_batch *batch) {
+    return batch->step;
 }
 
 recmap_status recmap_batch_seeds(uint64_t *seeds, const recmap_batch *batch, const char *name,

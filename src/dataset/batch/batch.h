@@ -75,6 +75,7 @@ struct recmap_batch {
     const struct row_repair *repair;   /* of the parse; NULL: failures are raised or collected */
     bool has_place;                    /* the batch was read with the draws `place` */
     recmap_draws place;                /* of the records or rows, in the arrays below */
+    uint64_t step;                     /* of a loader's run; RECMAP_NO_STEP: not of a loader */
     uint64_t *positions;               /* see recmap_draws */
     size_t positions_capacity;
     uint64_t *draw_numbers;

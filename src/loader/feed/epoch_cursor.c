@@ -22,14 +22,17 @@ recmap_status epoch_cursor_next(struct epoch_step *step, struct epoch_cursor *cu
                                 recmap_error *error) {
     if (cursor->is_over) {
         const recmap_deal *deal = &cursor->deal;
+        const uint64_t run_step = cursor->run_step;
         RETURN_IF_FAILED(epoch_cursor_init(cursor, cursor->next_order, deal->epoch + 1, 0,
                                            &deal->options, error));
+        cursor->run_step = run_step;
     }
     assert(cursor->step <= cursor->deal.step_count);
-    *step =
-        (struct epoch_step){cursor->deal, cursor->step, cursor->step == cursor->deal.step_count};
-    if (step->is_end) cursor->is_over = true;
-    else cursor->step++;
+    *step = (struct epoch_step){cursor->deal, cursor->step, cursor->run_step,
+                                cursor->step == cursor->deal.step_count};
+    cursor->is_over = step->is_end;
+    cursor->step += !step->is_end;
+    cursor->run_step += !step->is_end;
     return RECMAP_OK;
 }
 

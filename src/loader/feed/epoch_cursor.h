@@ -12,6 +12,7 @@
 struct epoch_step {
     recmap_deal deal;
     uint64_t step;
+    uint64_t run_step; /* the same, counted over the epochs of the run */
     bool is_end;
 };
 
@@ -19,10 +20,12 @@ struct epoch_cursor {
     recmap_deal deal;               /* of the current epoch */
     const recmap_order *next_order; /* of the following epochs; usually the deal's */
     uint64_t step;                  /* the next step; the epoch's end follows the last one */
+    uint64_t run_step;              /* the same, counted over the epochs of the run */
     bool is_over;                   /* the epoch's end was visited */
 };
 
-/* Errors: INVALID for an epoch or a position out of range; NO_MEMORY. */
+/* Begins a run: its next step is step 0. Errors: INVALID for an epoch or a position out of range;
+ * NO_MEMORY. */
 recmap_status epoch_cursor_init(struct epoch_cursor *cursor, const recmap_order *order,
                                 uint64_t epoch, uint64_t position,
                                 const recmap_deal_options *options, recmap_error *error);

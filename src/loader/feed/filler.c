@@ -170,6 +170,7 @@ recmap_status filler_parse(struct filled_batch *result, struct filler *filler,
 recmap_status filler_finish(struct filled_batch *result, const struct epoch_step *step,
                             recmap_error *error) {
     result->batch->has_place = true;
+    result->batch->step = step->run_step;
     RETURN_IF_FAILED(epoch_step_state(&result->epoch, &result->position, step, error));
     result->byte_count = sum_sizes(result->batch);
     if (result->batch->is_parsed) result->pixels_size = columns_pixels_size(result->batch->columns);

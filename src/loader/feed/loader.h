@@ -62,6 +62,8 @@ struct recmap_loader {
     /* Used by the calling thread only. */
     uint64_t epoch;
     uint64_t position;
+    uint64_t run_epoch; /* where the present run began */
+    uint64_t run_position;
     bool must_restart;      /* an error was returned: start again from epoch and position */
     recmap_batch *returned; /* the batch that the caller gave back, to be used again */
 
@@ -135,7 +137,11 @@ recmap_status loader_check_order(const recmap_dataset *dataset, const recmap_ord
 /* The order of an epoch. */
 const recmap_order *loader_order_of(const recmap_loader *loader, uint64_t epoch);
 
-/* Moves the loader to a position. An error leaves it where it was. */
+/* Begins a run at a position. An error leaves the loader where it was. */
+recmap_status loader_begin_run(recmap_loader *loader, uint64_t epoch, uint64_t position,
+                               recmap_error *error);
+
+/* Moves the loader to a position of the present run. An error leaves it where it was. */
 recmap_status loader_go_to(recmap_loader *loader, uint64_t epoch, uint64_t position,
                            recmap_error *error);
 

@@ -78,33 +78,6 @@ recmap_status recmap_loader_save(recmap_state **state, const recmap_loader *load
     return recmap_state_create(state, &info, error);
 }
 
-/* Discards all batches that were filled ahead. The caller holds the lock. */
-static void discard_batches_ahead(recmap_loader *loader) {
-    loader->generation++;
-    loader->is_stuck = false;
-    for (size_t i = 0; i < loader->slot_count; i++) loader_clear_slot(loader, &loader->slots[i]);
-    loader->issued = loader->taken = loader->wanted = 0;
-    loader->statistics.batches_ready = 0;
-}
-
-recmap_status loader_go_to(recmap_loader *loader, uint64_t epoch, uint64_t position,
-                           recmap_error *error) {
-    struct epoch_cursor cursor;
-    RETURN_IF_FAILED(epoch_cursor_init(&cursor, loader_order_of(loader, epoch), epoch, position,
-                                       &loader->deal, error));
-    cursor.next_order = loader_order_of(loader, epoch + 1);
-    pthread_mutex_lock(&loader->lock);
-    discard_batches_ahead(loader);
-    loader->cursor = cursor;
-    readahead_restart(&loader->readahead, &cursor);
-    pthread_cond_broadcast(&loader->changed_work);
-    pthread_mutex_unlock(&loader->lock);
-    loader->epoch = epoch;
-    loader->position = position;
-    loader->must_restart = false;
-    return RECMAP_OK;
-}
-
 static void release_old(struct old_records *old) {
     recmap_text_deinit(&old->order_text);
     recmap_order_release(old->order);
@@ -120,7 +93,7 @@ static recmap_status replace_old(recmap_loader *loader, const struct old_records
                        sizeof *loader->retired))
         return fail_memory(error);
     loader->old = *old;
-    recmap_status status = loader_go_to(loader, info->epoch, info->position, error);
+    recmap_status status = loader_begin_run(loader, info->epoch, info->position, error);
     if (status != RECMAP_OK) {
         loader->old = former;
         return status;
@@ -139,7 +112,7 @@ static recmap_status go_to_without_old(recmap_loader *loader, const recmap_state
 recmap_status recmap_loader_seek(recmap_loader *loader, uint64_t epoch, uint64_t position,
                                  recmap_error *error) {
     RETURN_IF_FAILED(loader_check_process(loader, error));
-    return loader_go_to(loader, epoch, position, error);
+    return loader_begin_run(loader, epoch, position, error);
 }
 
 recmap_status recmap_loader_seek_record(recmap_loader *loader, uint64_t epoch, uint64_t number,
@@ -148,7 +121,7 @@ recmap_status recmap_loader_seek_record(recmap_loader *loader, uint64_t epoch, u
     RETURN_IF_FAILED(loader_check_process(loader, error));
     RETURN_IF_FAILED(
         recmap_order_position_of(&position, loader_order_of(loader, epoch), epoch, number, error));
-    return loader_go_to(loader, epoch, position, error);
+    return loader_begin_run(loader, epoch, position, error);
 }
 
 recmap_status recmap_loader_load(recmap_loader *loader, const recmap_state *state,

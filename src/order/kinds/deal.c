@@ -18,6 +18,8 @@
 #include "base/core/plural.h"
 #include "order/kinds/order.h"
 
+#define EPOCH_MAX ((uint64_t)1 << 62)
+
 /* What is divided: positions, or whole batches if the order forms its own batches. Units
  * [first, end) remain. */
 struct units {
@@ -77,6 +79,31 @@ recmap_status recmap_deal_init(recmap_deal *deal, const recmap_order *order, uin
         RETURN_IF_FAILED(recmap_order_batch_of(&fresh.first_batch, order, epoch, position, error));
     count_steps(&fresh);
     *deal = fresh;
+    return RECMAP_OK;
+}
+
+/* The run's first epoch may have begun at any position. All others have equally many steps, so the
+ * step's epoch follows by a division. */
+recmap_status recmap_deal_find_step(recmap_deal *deal, uint64_t *index, const recmap_order *order,
+                                    uint64_t epoch, uint64_t position,
+                                    const recmap_deal_options *options, uint64_t step,
+                                    recmap_error *error) {
+    recmap_deal found;
+    RETURN_IF_FAILED(recmap_deal_init(&found, order, epoch, position, options, error));
+    uint64_t left = step;
+    if (left >= found.step_count) {
+        left -= found.step_count;
+        RETURN_IF_FAILED(recmap_deal_init(&found, order, epoch, 0, options, error));
+        if (!found.step_count) return fail(error, RECMAP_INVALID, "an epoch has no steps");
+        uint64_t further = left / found.step_count;
+        if (epoch >= EPOCH_MAX || further >= EPOCH_MAX - epoch)
+            return fail(error, RECMAP_INVALID,
+                        "step %" PRIu64 " is out of range: its epoch is above 2^62", step);
+        RETURN_IF_FAILED(recmap_deal_init(&found, order, epoch + 1 + further, 0, options, error));
+        left %= found.step_count;
+    }
+    *deal = found;
+    *index = left;
     return RECMAP_OK;
 }
 

@@ -318,6 +318,44 @@ static void test_positions_at_the_end_leave_no_steps(void **state) {
     recmap_order_release(empty);
 }
 
+/* Steps counted over the epochs of a run are those of the deals of its epochs, one after another.
+ */
+static void test_steps_of_a_run_are_found(void **state) {
+    (void)state;
+    enum { N = 103, EPOCHS = 4 };
+    recmap_order *order;
+    MUST(recmap_order_shuffled(&order, N, 5, &error));
+    for (uint64_t position = 0; position <= N; position += 17)
+        for (int last = 0; last < 3; last++) {
+            recmap_deal_options options = options_of(3, 8, (recmap_last)last);
+            uint64_t step = 0, index;
+            for (uint64_t epoch = 2; epoch < 2 + EPOCHS; epoch++) {
+                recmap_deal deal, found;
+                MUST(recmap_deal_init(&deal, order, epoch, epoch == 2 ? position : 0, &options,
+                                      &error));
+                for (uint64_t i = 0; i < deal.step_count; i++, step++) {
+                    MUST(recmap_deal_find_step(&found, &index, order, 2, position, &options, step,
+                                               &error));
+                    assert_int_equal(found.epoch, epoch);
+                    assert_int_equal(found.position, deal.position);
+                    assert_int_equal(index, i);
+                }
+            }
+        }
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_deal found;
+    uint64_t index;
+    recmap_deal_options options = options_of(3, N, RECMAP_LAST_DROP);
+    assert_int_equal(recmap_deal_find_step(&found, &index, order, 0, 0, &options, 0, &error),
+                     RECMAP_INVALID);
+    assert_string_equal(error.message, "an epoch has no steps");
+    options = options_of(1, N, RECMAP_LAST_KEEP);
+    assert_int_equal(
+        recmap_deal_find_step(&found, &index, order, 1, 0, &options, UINT64_C(1) << 62, &error),
+        RECMAP_INVALID);
+    recmap_order_release(order);
+}
+
 static void test_hostile_arguments_are_refused(void **state) {
     (void)state;
     recmap_order *order = sequential(10);
@@ -363,6 +401,7 @@ int main(void) {
         cmocka_unit_test(test_batches_of_the_order_are_dealt_whole),
         cmocka_unit_test(test_start_inside_a_batch),
         cmocka_unit_test(test_positions_at_the_end_leave_no_steps),
+        cmocka_unit_test(test_steps_of_a_run_are_found),
         cmocka_unit_test(test_hostile_arguments_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
