@@ -229,6 +229,43 @@ typedef struct recmap_loader_statistics {
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_get_statistics(
     recmap_loader_statistics *statistics, recmap_loader *loader, recmap_error *error);
 
+/* What a loader spends its time on, or waits for. */
+typedef enum recmap_cause {
+    RECMAP_CAUSE_NOTHING = 0,   /* nobody waits for a batch */
+    RECMAP_CAUSE_CALLER = 1,    /* batches are ready, and the caller does not take them */
+    RECMAP_CAUSE_DISK = 2,      /* records come from files */
+    RECMAP_CAUSE_STORE = 3,     /* records come from a remote store */
+    RECMAP_CAUSE_INFLATING = 4, /* spans of compressed shards are inflated */
+    RECMAP_CAUSE_PARSING = 5,   /* records are checked and parsed, also without enough CPU */
+    RECMAP_CAUSE_IMAGES = 6,    /* pictures are decoded */
+} recmap_cause;
+
+enum { RECMAP_CAUSES = 7 };
+
+/* What a loader waits for at a moment. */
+typedef struct recmap_why {
+    recmap_cause cause;     /* NOTHING or CALLER if recmap_loader_next is not waiting */
+    recmap_cause work;      /* what the threads spend the time of the next batch on; NOTHING: they
+                               do not work on it */
+    int is_waiting;         /* recmap_loader_next waits for a batch */
+    unsigned thread_count;  /* 0: reading has not begun */
+    unsigned batches_begun; /* that threads have taken up, and the caller has not taken yet */
+    unsigned batches_ready; /* of these */
+    uint64_t cause_ns[RECMAP_CAUSES]; /* time of all threads since reading began, by cause */
+    int has_pending;                  /* a request to a store is not answered: the oldest of them */
+    char name[256];                   /* its URL, without what may be a secret */
+    uint64_t first_byte;
+    uint64_t last_byte;
+    unsigned attempt;     /* from 1 */
+    uint64_t pending_ns;  /* since it was begun */
+    char last_error[128]; /* why the attempt before failed; "" if there was none */
+} recmap_why;
+
+/* Says what the loader waits for. Waits for no read, however long that takes, and touches neither
+ * shards nor the index. Threads: any. Errors: INVALID in a child. */
+RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_why(recmap_why *why, recmap_loader *loader,
+                                                            recmap_error *error);
+
 /* A bad record that was left out or replaced. */
 typedef struct recmap_skipped {
     uint64_t epoch;

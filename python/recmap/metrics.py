@@ -25,6 +25,7 @@ from ._display.tables import facts_html
 from ._loader.joined import JoinedLoader, check_loader
 from ._loader.loader import Loader
 from ._loader.stages import Statistics
+from ._loader.why import cause_times
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -83,10 +84,11 @@ def prometheus(
     ``_decoded_pictures_total``, ``_decode_failures_total``, ``_decode_warnings_total``,
     ``_cache_hits_total``, ``_cache_misses_total``, ``_requests_total``, ``_request_retries_total``,
     ``_request_hedges_total``, ``_requested_bytes_total``, ``_used_bytes_total``,
-    ``_transform_seconds_total``, ``_transform_wait_seconds_total``, ``_request_latency_seconds``
-    with a label ``quantile`` (0.5 and 0.99), ``_batches_ready``, ``_threads``, ``_epoch``,
-    ``_position`` and ``_limiting_stage``, which is 1 for the stage that limits. They are read when
-    the registry is scraped and cost the loader nothing in between.
+    ``_transform_seconds_total``, ``_transform_wait_seconds_total``, ``_cause_seconds_total`` by
+    "cause", ``_stalls_total``, ``_request_latency_seconds`` with a label ``quantile`` (0.5 and
+    0.99), ``_batches_ready``, ``_threads``, ``_epoch``, ``_position`` and ``_limiting_stage``,
+    which is 1 for the stage that limits. They are read when the registry is scraped and cost the
+    loader nothing in between.
 
     Args:
         registry: where to register; None: prometheus-client's default registry.
@@ -156,6 +158,7 @@ class _Collector:
             for label, _, statistics in found:
                 counter.add_metric([label], _value(statistics, key) * factor)
             yield counter
+        yield from self._causes()
         for name, help_ in _GAUGES.items():
             gauge = GaugeMetricFamily(f"recmap_loader_{name}", help_, labels=["loader"])
             for label, _, statistics in found:
@@ -163,6 +166,27 @@ class _Collector:
             yield gauge
         yield _latencies(found)
         yield from _places(found)
+
+    def _causes(self) -> Iterable[Any]:
+        from prometheus_client.core import CounterMetricFamily
+
+        times = CounterMetricFamily(
+            "recmap_loader_cause_seconds",
+            "Time of the reading threads, by what it was spent on",
+            labels=["loader", "cause"],
+        )
+        stalls = CounterMetricFamily(
+            "recmap_loader_stalls", "Waits as long as `stall` seconds", labels=["loader"]
+        )
+        for label, loader in self._existing().items():
+            try:
+                causes = cause_times(loader._loader)
+            except Error:  # in a child process
+                continue
+            for cause, ns in causes.items():
+                times.add_metric([label, cause], ns / 1e9)
+            stalls.add_metric([label], 0 if loader._stall is None else loader._stall.count)
+        yield from (times, stalls)
 
     def _read(self) -> Iterable[tuple[str, tuple[int, int], Statistics]]:
         for label, loader in self._existing().items():

@@ -29,6 +29,7 @@ from .grown import (
 from .launcher import share_of
 from .loader import Loader
 from .options import LoaderOptions, one_of
+from .why import Why, say_on
 
 __all__ = ["JoinedLoader", "check_loader"]
 
@@ -212,6 +213,15 @@ class JoinedLoader(SuggestsMethods, Closing):
             loader.ready(max(0.0, end - time.monotonic()) if timeout > 0 else timeout)
             for loader in self.loaders.values()
         )
+
+    def why(self) -> Why:
+        """What the loader waits for; see `Loader.why`."""
+        found = [loader.why() for loader in self._moved().values()]
+        return next((why for why in found if why["cause"] not in ("caller", "nothing")), found[0])
+
+    def why_on(self, signum: int) -> None:
+        """Prints what `why` says at each signal; see `Loader.why_on`."""
+        say_on(self, signum)
 
     def _place(self) -> tuple[int, int]:
         """Returns the place of all loaders.

@@ -71,6 +71,7 @@ from .stages import Statistics, TransformTimes, statistics_of
 from .step_numbers import StepShare
 from .transforms import StepJoin, check_of_step, thread_count, value_of_step
 from .view_order import order_over, warn_of_sources
+from .why import StallWatch, Why, cause_times, check_stall, say_on, why_of
 
 if TYPE_CHECKING:  # imported on first use: see `_pipelines`
     from .pipeline import Pipeline
@@ -156,6 +157,8 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
             delivered in order. Views of a RecordBatch stay valid as long as they exist. Warns if it
             returns None.
         transform_threads: the number of these threads; None: one per core, at most 8.
+        stall: after so many seconds without a batch, a line on standard error says why, as `why`
+            does, and again each minute; None: never.
 
     Raises (during iteration; the next call then tries the step again):
         CorruptRecordError: a record is damaged, or `features` are given and it is not a tf.Example.
@@ -252,6 +255,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         readahead: Readahead = "auto",
         transform: Callable[[Any], Any] | None = None,
         transform_threads: int | None = None,
+        stall: float | None = None,
     ) -> None:
         self._share = share_of(rank, world_size)
         rank, world_size = self._share[:2]
@@ -267,6 +271,8 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         self._epochs = epochs
         self._last = one_of("last", last, LAST)
         self._saves_end = bool(one_of("epoch_end", epoch_end, EPOCH_END)) and epochs is None
+        stall_s = check_stall(stall)
+        self._stall = None if stall_s is None else StallWatch(self, stall_s)
         self._restarts = true_or_false("restart", restart)
         self._was_moved = False  # by the caller, since the last `for` began
         self._rank, self._world_size = rank, world_size
@@ -391,6 +397,8 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
             self._loader, self._first_source(), self._converter(finish), self._epoch_limit()
         )
         self._was_moved = False
+        if self._stall is not None:
+            self._stall.begin()
         return iterator
 
     def _restart(self) -> None:
@@ -880,7 +888,39 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         >>> recmap.Loader(digits(), 256).statistics["explanation"]
         'no batch was delivered yet'
         """
-        return statistics_of(self._loader.statistics(), self._times)
+        counts, causes = self._loader.statistics(), cause_times(self._loader)
+        return statistics_of(counts, self._times, causes)
+
+    def why(self) -> Why:
+        """What the loader waits for at this moment. Call it from another thread, or see `why_on`.
+
+        It waits for no read, however long that takes. A dict with
+
+        - "cause": while the ``for`` waits for a batch, what the time of this batch was spent on:
+          "disk", "store", "inflating" (spans of compressed shards), "parsing" (with checking, and
+          with waiting for a CPU), "images" (decoding them) or "transform". Otherwise "caller", if a
+          batch is ready, or "nothing".
+        - "stage": "reading", "transform", "caller" or "none"; "seconds": how long the ``for`` has
+          waited.
+        - "rank", "epoch", "position" and "step" of the next batch. The step is None after the
+          loader has returned to an earlier place, until a batch is delivered.
+        - "queues": "threads" that read, "batches_begun" and "batches_ready" of them, and
+          "steps_ahead" that a transform got.
+        - "pending", if a store has not answered a request: of the oldest one, the "shard", the
+          "url" without secrets, "first_byte" and "last_byte", "attempt" from 1, "seconds", and
+          "last_error" of the attempt before.
+
+        >>> recmap.Loader(digits(), 256).why()["cause"]
+        'nothing'
+        """
+        return why_of(self)
+
+    def why_on(self, signum: int) -> None:
+        """Prints what `why` says as a line on standard error at each signal: `signal.SIGUSR1`.
+
+        Call it in the main thread. It replaces the signal's handler.
+        """
+        say_on(self, signum)
 
     @property
     def skipped(self) -> list[dict[str, int | None]]:

@@ -82,3 +82,4 @@ class LoaderOptions(TypedDict, total=False):
     row_positions: Positions
     readahead: Readahead
     transform_threads: int | None
+    stall: float | None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias, TypedDict
 
 __all__ = ["Stage", "Statistics", "TransformTimes", "statistics_of"]
@@ -82,8 +83,13 @@ class TransformTimes:
             self.ran_ns += now - started_ns
 
 
-def statistics_of(counts: dict[str, int], times: TransformTimes) -> Statistics:
-    """The counts of the library and the times of a transform, with the limiting stage."""
+def statistics_of(
+    counts: dict[str, int], times: TransformTimes, causes: Mapping[str, int]
+) -> Statistics:
+    """The counts of the library and the times of a transform, with the limiting stage.
+
+    `causes`: what the reading threads spent their time on.
+    """
     found: Any = {
         **counts,
         "transform_ns": times.ran_ns,
@@ -91,6 +97,8 @@ def statistics_of(counts: dict[str, int], times: TransformTimes) -> Statistics:
         "transform_idle_ns": times.idle_ns,
     }
     found["limiting_stage"], found["explanation"] = _limit(found, times)
+    if found["limiting_stage"] in ("reading", "decoding") and any(causes.values()):
+        found["explanation"] += f"; the reading threads' time: {_shares(causes)}"
     statistics: Statistics = found
     return statistics
 
@@ -127,6 +135,13 @@ def _limiting_read(found: Statistics, wait: str, room_ns: int) -> tuple[Stage, s
         f"{wait} for pictures to be decoded, {room}; decoding is {share:.0%} of the reading "
         f"threads' work, {_seconds(each_ns)} for each picture"
     )
+
+
+def _shares(causes: Mapping[str, int]) -> str:
+    """The causes with at least a hundredth of the time, the largest first."""
+    whole = sum(causes.values())
+    largest = sorted(causes.items(), key=lambda item: -item[1])
+    return ", ".join(f"{cause} {ns / whole:.0%}" for cause, ns in largest if 100 * ns >= whole)
 
 
 def _caller_wait(found: Statistics, times: TransformTimes) -> int:

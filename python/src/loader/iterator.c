@@ -125,8 +125,7 @@ static enum outcome deliver(PyObject **value, struct iterator_object *self,
     return TRY_AGAIN;
 }
 
-static PyObject *iterator_next(PyObject *object) {
-    struct iterator_object *self = (struct iterator_object *)object;
+static PyObject *next(struct iterator_object *self) {
     while (!is_over(self)) {
         PyObject *step = PyObject_CallNoArgs(self->prepare);
         PyObject *value = NULL;
@@ -138,6 +137,16 @@ static PyObject *iterator_next(PyObject *object) {
         if (outcome != TRY_AGAIN) return value;
     }
     return NULL;
+}
+
+/* Of several threads that wait, the first is counted, until one of them gets its batch. */
+static PyObject *iterator_next(PyObject *object) {
+    struct iterator_object *self = (struct iterator_object *)object;
+    unsigned long long none = 0;
+    atomic_compare_exchange_strong(&self->source->asked_since_ns, &none, loader_clock_ns());
+    PyObject *value = next(self);
+    atomic_store(&self->source->asked_since_ns, 0);
+    return value;
 }
 
 /* Does not ask whether the iterator ends here, because that would end it. */

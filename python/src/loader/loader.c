@@ -1,6 +1,7 @@
 /* A loader as an object. One thread uses it at a time: others wait at its lock. */
 #include "loader/loader.h"
 
+#include <time.h>
 #include <unistd.h>
 
 #include "base/arguments.h"
@@ -112,6 +113,12 @@ static struct step_object *remove_first(struct loader_object *self) {
     return step;
 }
 
+uint64_t loader_clock_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 int loader_deliver(struct loader_object *self, struct step_object *step) {
     if (self->first != step) return 0;
     remove_first(self);
@@ -119,6 +126,10 @@ int loader_deliver(struct loader_object *self, struct step_object *step) {
     self->epoch = step->epoch;
     self->position = step->position;
     self->is_end_next = !step->is_end && step->position == 0;
+    if (step->batch) {
+        const uint64_t number = ((struct batch_object *)step->batch)->step;
+        self->next_step = number == RECMAP_NO_STEP ? number : number + 1;
+    }
     return 1;
 }
 
@@ -377,7 +388,8 @@ static recmap_status move_library(struct loader_object *self, move_fn function, 
     return status;
 }
 
-static PyObject *move_to(struct loader_object *self, move_fn function, PyObject *arguments) {
+static PyObject *move_to(struct loader_object *self, move_fn function, PyObject *arguments,
+                         uint64_t next_step) {
     uint64_t epoch, position;
     recmap_error error = RECMAP_ERROR_INIT;
     struct move move;
@@ -386,17 +398,18 @@ static PyObject *move_to(struct loader_object *self, move_fn function, PyObject 
         return NULL;
     recmap_status status = move_library(self, function, epoch, position, &error);
     if (end_move(self, &move, status, &error) < 0) return NULL;
+    self->next_step = next_step;
     Py_RETURN_NONE;
 }
 
 /* seek(epoch, position) begins a run. */
 static PyObject *seek(PyObject *object, PyObject *arguments) {
-    return move_to((struct loader_object *)object, recmap_loader_seek, arguments);
+    return move_to((struct loader_object *)object, recmap_loader_seek, arguments, 0);
 }
 
 /* go_back(epoch, position) continues the present run. */
 static PyObject *go_back(PyObject *object, PyObject *arguments) {
-    return move_to((struct loader_object *)object, recmap_loader_return, arguments);
+    return move_to((struct loader_object *)object, recmap_loader_return, arguments, RECMAP_NO_STEP);
 }
 
 /* Stops the library's threads, between begin_move and end_move. */
@@ -488,6 +501,7 @@ static PyObject *load(PyObject *object, PyObject *arguments) {
     Py_END_ALLOW_THREADS
     recmap_state_destroy(state);
     if (end_move(self, &move, status, &error) < 0) return NULL;
+    self->next_step = 0;
     Py_RETURN_NONE;
 }
 
@@ -556,6 +570,54 @@ static PyObject *statistics(PyObject *object, PyObject *unused) {
         (unsigned long long)found.readahead_distance, "threads", found.thread_count,
         "batches_ready", found.batches_ready);
     return add_storage_statistics(dict, dataset);
+}
+
+static unsigned long long waited_ns(struct loader_object *self) {
+    const uint64_t since_ns = atomic_load(&self->asked_since_ns);
+    if (!since_ns) return 0;
+    const uint64_t now = loader_clock_ns();
+    return now > since_ns ? now - since_ns : 1;
+}
+
+static PyObject *next_step(struct loader_object *self) {
+    if (self->next_step == RECMAP_NO_STEP) Py_RETURN_NONE;
+    return PyLong_FromUnsignedLongLong(self->next_step);
+}
+
+/* Asks without the lock, which a thread that waits for a step holds.
+ * why() -> (cause, work, nanoseconds that the iterator has waited, or 0, next step or None,
+ * threads, batches begun, batches ready, times in nanoseconds by cause, pending or None); pending:
+ * (name, first byte, last byte, attempt, nanoseconds, error) */
+static PyObject *why(PyObject *object, PyObject *unused) {
+    (void)unused;
+    struct loader_object *self = (struct loader_object *)object;
+    recmap_why found;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = recmap_loader_why(&found, self->loader, &error);
+    Py_END_ALLOW_THREADS
+    if (status != RECMAP_OK) return raise_error(&error);
+    PyObject *times = PyList_New(RECMAP_CAUSES), *pending = Py_NewRef(Py_None);
+    for (Py_ssize_t i = 0; times && i < RECMAP_CAUSES; i++) {
+        PyObject *ns = PyLong_FromUnsignedLongLong(found.cause_ns[i]);
+        if (!ns || PyList_SetItem(times, i, ns) < 0) Py_CLEAR(times);
+    }
+    if (found.has_pending) {
+        Py_DECREF(pending);
+        pending = Py_BuildValue(
+            "(NKKIKN)", PyUnicode_DecodeFSDefault(found.name), (unsigned long long)found.first_byte,
+            (unsigned long long)found.last_byte, found.attempt,
+            (unsigned long long)found.pending_ns, PyUnicode_DecodeFSDefault(found.last_error));
+    }
+    if (times && pending)
+        return Py_BuildValue("(iiKNIIINN)", (int)found.cause, (int)found.work,
+                             (unsigned long long)waited_ns(self), next_step(self),
+                             found.thread_count, found.batches_begun, found.batches_ready, times,
+                             pending);
+    Py_XDECREF(times);
+    Py_XDECREF(pending);
+    return NULL;
 }
 
 static PyObject *skipped_row(const recmap_skipped *skipped) {
@@ -655,6 +717,7 @@ static PyMethodDef methods[] = {
     {"load", locked_load, METH_VARARGS, NULL},
     {"close", locked_close_iteration, METH_NOARGS, NULL},
     {"statistics", statistics, METH_NOARGS, NULL},
+    {"why", why, METH_NOARGS, NULL},
     {"skipped", skipped, METH_NOARGS, NULL},
     {"estimate_requests", estimate_requests, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},

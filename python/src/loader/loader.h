@@ -39,16 +39,21 @@ struct loader_object {
     pid_t process;                      /* the one that created the loader */
     struct step_object *first, *newest; /* steps ahead, or NULL; the first is owned */
     size_t ahead_count;
-    uint64_t epoch, position; /* of what was delivered */
-    char is_end_next;         /* the epoch's last step was delivered, its end was not */
-    char is_iterating;        /* an iterator has not ended */
-    char hides_steps;         /* batches have no step: they are only a part of the run's */
-    uint64_t iteration;       /* the number of the one iterator that may continue */
-    uint64_t generation;      /* of steps; seek and close drop steps of earlier ones */
+    uint64_t epoch, position;     /* of what was delivered */
+    char is_end_next;             /* the epoch's last step was delivered, its end was not */
+    char is_iterating;            /* an iterator has not ended */
+    uint64_t next_step;           /* of the run; RECMAP_NO_STEP: not known before it is delivered */
+    atomic_ullong asked_since_ns; /* when the iterator was asked for a batch; 0: it is not */
+    char hides_steps;             /* batches have no step: they are only a part of the run's */
+    uint64_t iteration;           /* the number of the one iterator that may continue */
+    uint64_t generation;          /* of steps; seek and close drop steps of earlier ones */
 };
 
 /* A step of nothing. NULL with MemoryError. */
 struct step_object *step_create(void);
+
+/* Monotonic time. */
+uint64_t loader_clock_ns(void);
 
 /* If `step` is the first one ahead: removes it, moves the position past it and returns true. Runs
  * no Python code; the caller has a reference to the step, and is in the loader's critical section.

@@ -18,8 +18,14 @@ NOTHING = dict.fromkeys(recmap._loader.stages.Statistics.__annotations__, 0)
 def limit_of(ran=0, idle=0, waited=0, **counts):
     times = TransformTimes()
     times.ran_ns, times.idle_ns, times.waited_ns, times.thread_count = ran, idle, waited, 2
-    found = statistics_of({**NOTHING, "threads": 4, **counts}, times)
+    found = statistics_of({**NOTHING, "threads": 4, **counts}, times, {})
     return found["limiting_stage"], found["explanation"]
+
+
+def test_the_explanation_names_what_the_time_was_spent_on():
+    causes = {"disk": 5, "store": 870, "inflating": 0, "parsing": 125}
+    found = statistics_of({**NOTHING, "batches": 1, "caller_wait_ns": 9}, TransformTimes(), causes)
+    assert found["explanation"].endswith("; the reading threads' time: store 87%, parsing 12%")
 
 
 def test_the_limiting_stage():

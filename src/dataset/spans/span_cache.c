@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/core/interrupt.h"
+#include "base/os/activity.h"
 #include "base/os/process.h"
 #include "base/os/thread.h"
 
@@ -168,7 +169,11 @@ static bool lock_filling(struct cached_span *entry) {
 static bool fill_entry(struct span_cache *cache, struct cached_span *entry,
                        void (*fill)(struct span *span, void *context), void *context) {
     bool is_filled = true;
-    if (!lock_filling(entry)) return false;
+    enum activity_stage former = activity_enter(ACTIVITY_INFLATE);
+    if (!lock_filling(entry)) {
+        activity_leave(former);
+        return false;
+    }
     if (!atomic_load_explicit(&entry->is_filled, memory_order_acquire)) {
         entry->span = (struct span){.error = RECMAP_ERROR_INIT};
         fill(&entry->span, context);
@@ -177,6 +182,7 @@ static bool fill_entry(struct span_cache *cache, struct cached_span *entry,
         atomic_store_explicit(&entry->is_filled, is_filled, memory_order_release);
     }
     pthread_mutex_unlock(&entry->filling);
+    activity_leave(former);
     return is_filled;
 }
 

@@ -153,7 +153,11 @@ static recmap_status allocate(recmap_loader *loader, recmap_error *error) {
     loader->slots = calloc(loader->slot_count, sizeof *loader->slots);
     loader->spares = calloc(loader->spare_capacity, sizeof *loader->spares);
     loader->spare_columns = calloc(loader->slot_count + 1, sizeof *loader->spare_columns);
-    if (!loader->slots || !loader->spares || !loader->spare_columns) return fail_memory(error);
+    loader->activities = calloc(loader->options.thread_count, sizeof *loader->activities);
+    if (!loader->slots || !loader->spares || !loader->spare_columns || !loader->activities)
+        return fail_memory(error);
+    for (unsigned i = 0; i < loader->options.thread_count; i++)
+        activity_init(&loader->activities[i]);
     RETURN_IF_FAILED(recmap_order_describe(&loader->order_text, loader->order, error));
     return epoch_cursor_init(&loader->cursor, loader->order, 0, 0, &loader->deal, error);
 }
@@ -193,6 +197,7 @@ static void stop_workers(recmap_loader *loader) {
     pthread_cond_broadcast(&loader->changed_work);
     pthread_mutex_unlock(&loader->lock);
     workers_join(&loader->workers);
+    atomic_store(&loader->activity_count, 0);
     loader_discard_open(loader);
     loader->is_closing = false;
 }
@@ -232,6 +237,9 @@ void recmap_loader_destroy(recmap_loader *loader) {
     free(loader->skipped);
     for (size_t i = 0; i < loader->spare_columns_count; i++)
         recmap_columns_destroy(loader->spare_columns[i]);
+    for (unsigned i = 0; loader->activities && i < loader->options.thread_count; i++)
+        activity_deinit(&loader->activities[i]);
+    free(loader->activities);
     free(loader->spare_columns);
     free(loader->spares);
     free(loader->slots);

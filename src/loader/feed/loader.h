@@ -22,6 +22,7 @@
 
 #include <recmap/loader.h>
 
+#include "base/os/activity.h"
 #include "base/os/thread.h"
 #include "loader/feed/epoch_cursor.h"
 #include "loader/feed/filler.h"
@@ -96,6 +97,10 @@ struct recmap_loader {
     recmap_skipped *skipped;
     size_t skipped_count;
     size_t skipped_capacity;
+
+    /* What each worker does. They have their own locks. */
+    struct activity *activities;
+    atomic_uint activity_count; /* workers that were started; they never exceed the threads */
 };
 
 /* Fails with INVALID in a forked child of the process that runs the workers. Must be called before

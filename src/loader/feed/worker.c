@@ -131,8 +131,17 @@ static recmap_status read(struct job *job, recmap_loader *loader, struct filler 
     return filler_read(&job->result, filler, &job->step, &job->error);
 }
 
-static recmap_status parse(struct job *job, struct filler *filler) {
-    RETURN_IF_FAILED(filler_parse(&job->result, filler, &job->step, &job->error));
+/* Rows are read here. */
+static enum activity_stage parsing_stage(const recmap_loader *loader) {
+    if (loader_has_pictures(loader)) return ACTIVITY_IMAGES;
+    return recmap_order_row_width(loader->order) ? ACTIVITY_DISK : ACTIVITY_PARSE;
+}
+
+static recmap_status parse(struct job *job, const recmap_loader *loader, struct filler *filler) {
+    enum activity_stage former = activity_enter(parsing_stage(loader));
+    recmap_status status = filler_parse(&job->result, filler, &job->step, &job->error);
+    activity_leave(former);
+    if (status != RECMAP_OK) return status;
     return filler_finish(&job->result, &job->step, &job->error);
 }
 
@@ -142,7 +151,7 @@ static struct job_parts *fill(struct job *job, recmap_loader *loader, struct fil
     uint64_t started_ns = clock_ns();
     job->status = read(job, loader, filler);
     struct job_parts *parts = job->status == RECMAP_OK ? job_parts_create(job, filler) : NULL;
-    if (!parts && job->status == RECMAP_OK) job->status = parse(job, filler);
+    if (!parts && job->status == RECMAP_OK) job->status = parse(job, loader, filler);
     if (!parts) end_fill(job);
     struct job *current = parts ? &parts->job : job;
     current->result.fill_ns = clock_ns() - started_ns;
@@ -281,7 +290,9 @@ static void begin_jobs(struct job_queue *queue, struct filler *filler, recmap_lo
     while (wants_more(queue, filler, loader)) {
         assert(queue->count < queue->capacity);
         struct job *job = job_at(queue, queue->count++);
+        enum activity_stage former = activity_enter(ACTIVITY_DISK); /* of pages of the index */
         take_step(job, loader);
+        activity_leave(former);
         if (!filler->reader) return;
         pthread_mutex_unlock(&loader->lock);
         start_reading(job, filler);
@@ -333,7 +344,10 @@ static void do_part(recmap_loader *loader, struct job_parts *parts, struct fille
     parts->running_count++;
     if (parts->taken_count == parts->count) remove_open_job(loader, parts);
     pthread_mutex_unlock(&loader->lock);
+    activity_begin(parts->job.number);
+    enum activity_stage former = activity_enter(ACTIVITY_IMAGES);
     recmap_status status = job_parts_read(parts, index, filler, &error);
+    activity_leave(former);
     pthread_mutex_lock(&loader->lock);
     parts->running_count--;
     job_parts_settle(parts, index, status, &error);
@@ -401,7 +415,10 @@ static void do_oldest(recmap_loader *loader, struct job_queue *queue, struct fil
     struct job *job = job_at(queue, 0);
     struct job_parts *parts = NULL;
     pthread_mutex_unlock(&loader->lock);
+    activity_begin(job->number);
+    enum activity_stage former = activity_enter(ACTIVITY_DISK);
     if (job->status == RECMAP_OK) parts = do_job(job, loader, filler, room);
+    activity_leave(former);
     pthread_mutex_lock(&loader->lock);
     if (parts) add_open_job(loader, parts);
     else put_and_wake(loader, job);
@@ -425,6 +442,7 @@ void *loader_work(void *context) {
     struct readahead_room room = {.numbers = NULL};
     struct job_queue queue;
     recmap_thread_set_interrupt(must_stop, loader);
+    activity_attach(&loader->activities[atomic_fetch_add(&loader->activity_count, 1)]);
     queue_init(&queue, &filler, loader);
     pthread_mutex_lock(&loader->lock);
     /* A worker with jobs never waits for work: the caller may need their results to make room. */
@@ -438,5 +456,6 @@ void *loader_work(void *context) {
     filler_deinit(&filler);
     free(room.numbers);
     recmap_pieces_deinit(&room.pieces);
+    activity_attach(NULL);
     return NULL;
 }

@@ -8,6 +8,8 @@
 
 #include "base/core/array.h"
 #include "base/core/error.h"
+#include "base/core/redact.h"
+#include "base/os/activity.h"
 #include "base/os/process.h"
 #include "base/os/socket.h"
 #include "base/os/thread.h"
@@ -473,6 +475,7 @@ static void succeed(struct slot *slot) {
     if (late) end_late(late);
     note_times(slot);
     give_results(slot);
+    run->attempts[slot->index].is_done = true;
     run->done_count++;
 }
 
@@ -491,6 +494,15 @@ static recmap_status repeat_or_fail(size_t *failed_index, struct slot *slot, rec
     return slot_fail(slot, error);
 }
 
+/* For whoever asks what is waited for. */
+static void note_failure(struct attempt *attempt, const struct slot *slot) {
+    if (slot->is_judged)
+        snprintf(attempt->failure, sizeof attempt->failure, "status %ld", slot->reply.status);
+    else
+        snprintf(attempt->failure, sizeof attempt->failure, "%s",
+                 libcurl.easy_strerror(slot->code));
+}
+
 /* A request ends in one of four ways: its result is given to the caller, it is left to its twin,
  * it is repeated later, or it fails for good. The window of requests in flight grows after
  * successes and shrinks only if the server is overloaded: other failures say nothing about the
@@ -501,6 +513,7 @@ static recmap_status end_request(size_t *failed_index, struct slot *slot, CURLco
     bool is_done = is_success(slot);
     if (is_done || is_overloaded(slot)) adapt_window(slot, !is_done);
     recmap_status status = RECMAP_OK;
+    if (!is_done) note_failure(&slot->run->attempts[slot->index], slot);
     if (is_done) succeed(slot);
     else if (!leaves_to_twin(slot)) status = repeat_or_fail(failed_index, slot, error);
     end_slot(slot);
@@ -596,6 +609,32 @@ static recmap_status ask_interrupt(size_t *failed_index, struct run *run,
     return interrupt_ask(interrupt) ? RECMAP_OK : interrupt_fail(error);
 }
 
+/* The request that was begun first and has no answer. */
+static const struct attempt *find_oldest(const struct run *run) {
+    const struct attempt *oldest = NULL;
+    for (size_t i = 0; i < run->begun_count; i++) {
+        const struct attempt *attempt = &run->attempts[i];
+        if (!attempt->is_done && (!oldest || attempt->start_ns < oldest->start_ns))
+            oldest = attempt;
+    }
+    return oldest;
+}
+
+/* Lets other threads see what this one waits for. */
+static void note_oldest(const struct run *run) {
+    const struct attempt *oldest = find_oldest(run);
+    if (!oldest) return;
+    const struct transfer_request *request = &run->requests[oldest - run->attempts];
+    const struct range_request *range = &request->range;
+    struct activity_request noted = {.first_byte = range->offset,
+                                     .last_byte = range->offset + range->size - !!range->size,
+                                     .attempt = oldest->count + 1,
+                                     .started_ns = oldest->start_ns};
+    redact_url(noted.name, sizeof noted.name, request->name);
+    if (oldest->failure[0]) snprintf(noted.error, sizeof noted.error, "%s", oldest->failure);
+    activity_set_request(&noted);
+}
+
 static recmap_status loop(size_t *failed_index, struct run *run, struct interrupt *interrupt,
                           recmap_error *error) {
     while (run->done_count < run->count) {
@@ -606,8 +645,10 @@ static recmap_status loop(size_t *failed_index, struct run *run, struct interrup
         size_t before = run->in_flight;
         RETURN_IF_FAILED(end_requests(failed_index, run, error));
         RETURN_IF_FAILED(ask_interrupt(failed_index, run, interrupt, error));
-        if (run->in_flight == before && run->done_count < run->count)
+        if (run->in_flight == before && run->done_count < run->count) {
+            note_oldest(run);
             multi_wait(&run->transfer->multi, find_wait_ms(run));
+        }
     }
     return RECMAP_OK;
 }
@@ -655,8 +696,11 @@ recmap_status transfer_run(size_t *failed_index, recmap_storage *storage,
                       .count = count,
                       .waiting = SIZE_MAX,
                       .hedge_due_ns = UINT64_MAX};
+    enum activity_stage former = activity_enter(ACTIVITY_STORE);
     recmap_status status = prepare_slots(&run) ? loop(failed_index, &run, interrupt, error)
                                                : fail_memory(error);
+    activity_set_request(NULL);
+    activity_leave(former);
     for (size_t i = 0; run.slots && i < run.slot_count; i++)
         if (run.slots[i].easy && run.slots[i].index != SIZE_MAX) end_slot(&run.slots[i]);
     leave(storage, run.transfer);

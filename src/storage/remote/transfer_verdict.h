@@ -23,6 +23,8 @@ struct attempt {
     uint64_t start_ns;  /* where the limit of time begins; 0: no attempt was begun */
     uint64_t due_ns;    /* the next attempt */
     bool was_hedged;    /* it was sent a second time: see transfer_hedge.h */
+    bool is_done;       /* the result was given to the caller */
+    char failure[64];   /* of the latest attempt that failed */
     bool was_empty;     /* the object was said to have no bytes */
     uint32_t odd_count; /* of replies in a row that are not what was asked for in the same way: */
     const char *odd_reason;

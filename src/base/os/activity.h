@@ -1,0 +1,67 @@
+/* What a thread does now, and how long it has done what, so that another thread can tell at any
+ * time what it waits for. A thread that is not attached does nothing here. */
+#ifndef RECMAP_BASE_OS_ACTIVITY_H
+#define RECMAP_BASE_OS_ACTIVITY_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/os/thread.h"
+
+enum activity_stage {
+    ACTIVITY_IDLE,
+    ACTIVITY_DISK, /* reading records from files */
+    ACTIVITY_STORE,
+    ACTIVITY_INFLATE,
+    ACTIVITY_PARSE, /* also checking records that were in memory */
+    ACTIVITY_IMAGES,
+    ACTIVITY_STAGES,
+};
+
+/* A request to a store that is not answered yet. Texts are cut, and hold no secrets of URLs. */
+struct activity_request {
+    char name[256]; /* empty: there is none */
+    uint64_t first_byte;
+    uint64_t last_byte;
+    unsigned attempt; /* from 1 */
+    uint64_t started_ns;
+    char error[128]; /* of the attempt before */
+};
+
+struct activity {
+    pthread_mutex_t
+        lock;     /* never held while the thread may wait, so others never wait for it long */
+    long thread;  /* its number; 0: none is attached */
+    uint64_t job; /* the number of its job, which is up to its owner */
+    enum activity_stage stage;
+    uint64_t since_ns;                  /* when the stage began */
+    uint64_t job_ns[ACTIVITY_STAGES];   /* in this job, without the present stage */
+    uint64_t total_ns[ACTIVITY_STAGES]; /* the same of all jobs */
+    struct thread_waits waits;          /* when they were last looked at */
+    struct activity_request request;
+};
+
+void activity_init(struct activity *activity);
+void activity_deinit(struct activity *activity);
+
+/* The calling thread's stages are noted in `activity` from now on; NULL: nowhere. */
+void activity_attach(struct activity *activity);
+
+/* The calling thread begins a job. */
+void activity_begin(uint64_t job);
+
+/* Enters a stage of the calling thread's job. Returns the former one, to which activity_leave
+ * returns. */
+enum activity_stage activity_enter(enum activity_stage stage);
+void activity_leave(enum activity_stage former);
+
+/* Notes the oldest request that is not answered. NULL: there is none. */
+void activity_set_request(const struct activity_request *request);
+
+/* Copies an activity, with the time of its present stage in `job_ns` and `total_ns`. Threads: any.
+ * Time in which records are read while the thread could run counts as ACTIVITY_PARSE: they are in
+ * memory, or the thread gets no CPU. */
+void activity_copy(struct activity *copy, struct activity *activity);
+
+#endif
