@@ -90,6 +90,33 @@ static void test_two_builders_leave_one_whole_index(void **state) {
                      0);
 }
 
+/* When an index gets its name, its folder is locked: since the builder looked at the index that it
+ * replaces, nobody else could publish another one, which would then be lost. */
+static void require_locked(void *context, const struct call *call) {
+    bool *is_locked = context;
+    char folder[PATH_LIMIT];
+    snprintf(folder, sizeof folder, "%s", call->new_path);
+    *strrchr(folder, '/') = 0;
+    int fd = open(folder, O_RDONLY | O_DIRECTORY);
+    require(fd >= 0, "open the folder");
+    *is_locked = flock(fd, LOCK_EX | LOCK_NB) != 0;
+    close(fd);
+}
+
+static void test_index_is_replaced_under_a_lock(void **state) {
+    (void)state;
+    bool is_locked = false;
+    recmap_error error = RECMAP_ERROR_INIT;
+    struct call_plan plan = {
+        .kinds = CALL_BIT(CALL_RENAME), .watch = require_locked, .context = &is_locked};
+    fixture_reset(&data);
+    interpose_start(&plan);
+    recmap_status status = fixture_rebuild(&data, 1, &error);
+    assert_int_equal(interpose_stop(), 1);
+    assert_int_equal(status, RECMAP_OK);
+    assert_true(is_locked);
+}
+
 /* Between a builder's creating its temporary file and locking it, another one takes it for left
  * over by a dead builder: it holds the lock already, or has removed the file too. */
 struct remover {
@@ -362,6 +389,7 @@ static int leave(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_builders_leave_one_whole_index),
+        cmocka_unit_test(test_index_is_replaced_under_a_lock),
         cmocka_unit_test(test_taken_for_dead),
         cmocka_unit_test(test_two_appenders_take_turns),
         cmocka_unit_test(test_readers_beside_a_builder),

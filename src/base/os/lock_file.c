@@ -145,3 +145,34 @@ void lock_file_release(struct lock_file *lock) {
     free(lock->path);
     *lock = (struct lock_file)LOCK_FILE_INIT;
 }
+
+static int open_folder(const char *target) {
+    char *folder = path_folder(target);
+    int fd = -1;
+    if (!folder) return fd;
+    do fd = open(folder, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+    while (fd < 0 && errno == EINTR);
+    free(folder);
+    return fd;
+}
+
+int folder_lock(const char *target) {
+    enum { PAUSE_NS = 1000 * 1000 };
+    const uint64_t limit_ns = UINT64_C(10) * 1000 * 1000 * 1000;
+    int fd = open_folder(target);
+    if (fd < 0) return fd;
+    uint64_t until_ns = clock_ns() + limit_ns;
+    while (flock(fd, LOCK_EX | LOCK_NB)) {
+        bool may_wait = errno == EINTR || (errno == EWOULDBLOCK && clock_ns() < until_ns);
+        if (!may_wait) {
+            close(fd);
+            return -1;
+        }
+        sleep_ns(PAUSE_NS);
+    }
+    return fd;
+}
+
+void folder_unlock(int descriptor) {
+    file_close(descriptor);
+}

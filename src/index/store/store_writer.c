@@ -4,6 +4,7 @@
 #include "base/core/error.h"
 #include "base/core/interrupt.h"
 #include "base/os/file.h"
+#include "base/os/lock_file.h"
 #include "index/store/content.h"
 #include "index/store/environment.h"
 #include "index/store/seal.h"
@@ -103,6 +104,17 @@ static recmap_status write_seal(struct store_writer *writer, struct seal_fields 
     return file_sync(writer->file.fd, writer->file.target, error);
 }
 
+/* Appends and annotations hold a lock file, but a plain build does not. So the index is compared
+ * with the one that was read and replaced under one more lock, which all of them take. */
+static recmap_status publish(struct store_writer *writer, store_publish_check before_publish,
+                             void *context, recmap_error *error) {
+    int lock = folder_lock(writer->file.target);
+    recmap_status status = before_publish ? before_publish(context, error) : RECMAP_OK;
+    if (status == RECMAP_OK) status = temporary_publish(&writer->file, error);
+    folder_unlock(lock);
+    return status;
+}
+
 recmap_status store_writer_finish(struct store_writer *writer, store_publish_check before_publish,
                                   void *context, recmap_error *error) {
     struct seal_fields seal;
@@ -110,6 +122,5 @@ recmap_status store_writer_finish(struct store_writer *writer, store_publish_che
         return fail(error, RECMAP_INVALID, "the index failed before, or is finished");
     RETURN_IF_FAILED(sync_pages(writer, &seal, error));
     RETURN_IF_FAILED(write_seal(writer, &seal, error));
-    if (before_publish) RETURN_IF_FAILED(before_publish(context, error));
-    return temporary_publish(&writer->file, error);
+    return publish(writer, before_publish, context, error);
 }

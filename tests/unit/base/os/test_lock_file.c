@@ -1,5 +1,6 @@
 /* Lock files: one holder at a time, also when the holder dies or the file vanishes. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -120,6 +122,19 @@ static void test_errors_name_the_cause(void **state) {
     assert_non_null(strstr(error.advice, "another user is appending"));
 }
 
+static void test_folder_has_one_lock(void **state) {
+    (void)state;
+    int lock = folder_lock("target"), other = open(".", O_RDONLY | O_DIRECTORY);
+    assert_true(lock >= 0 && other >= 0);
+    assert_int_equal(flock(other, LOCK_EX | LOCK_NB), -1);
+    assert_int_equal(errno, EWOULDBLOCK);
+    folder_unlock(lock);
+    assert_int_equal(flock(other, LOCK_EX | LOCK_NB), 0);
+    close(other);
+    assert_int_equal(folder_lock("missing/target"), -1);
+    assert_int_equal(folder_count(), 0);
+}
+
 /* The previous holder's file was removed and created again while it was locked: the new one is
  * free. */
 static void test_lock_without_a_name_excludes_nobody(void **state) {
@@ -137,6 +152,7 @@ static void test_lock_without_a_name_excludes_nobody(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        IN_FOLDER(test_folder_has_one_lock),
         IN_FOLDER(test_one_holder_at_a_time),
         IN_FOLDER(test_dead_holder_leaves_no_lock),
         IN_FOLDER(test_child_leaves_the_file_alone),
