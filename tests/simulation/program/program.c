@@ -1,0 +1,75 @@
+#include "simulation/program/program.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "simulation/world/model.h"
+#include "simulation/world/oracle.h"
+#include "simulation/world/report.h"
+
+/* What LMDB, which prints only in builds for debugging, has in place of stderr. */
+__attribute__((visibility("hidden"))) FILE *program_stderr;
+
+int world_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                         void *argument);
+
+/* libgcc has a function of this name, for split stacks, which must not be linked. */
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                          void *argument) {
+    return world_pthread_create(thread, attributes, run, argument);
+}
+
+void program_touch_tls(void) {
+    recmap_thread_set_interrupt(NULL, NULL);
+}
+
+void program_main(const struct role *role) {
+    struct actor actor = {role, random_stream(role->seed, 10)};
+    switch (role->kind) {
+    case ROLE_BUILD:
+    case ROLE_MERGE:
+    case ROLE_APPEND:
+    case ROLE_ANNOTATE:
+    case ROLE_WRITE: actor_change_index(&actor); break;
+    case ROLE_READ:
+    case ROLE_CHECK: actor_read(&actor); break;
+    case ROLE_SEQUENCE: actor_set_sequence(&actor); break;
+    case ROLE_LOAD: actor_load(&actor); break;
+    }
+}
+
+recmap_dataset *actor_open(const struct actor *actor, const struct index_state **state) {
+    const struct role *role = actor->role;
+    recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
+    recmap_error error = RECMAP_ERROR_INIT;
+    recmap_dataset *dataset = NULL;
+    options.access = (recmap_access)role->access;
+    options.shard_limit = role->seed % 3 ? 0 : 2;
+    options.span_keep_size = role->seed % 5 ? 0 : 1;
+    if (role->kind == ROLE_CHECK) options.index_check = RECMAP_INDEX_CHECK_FULL;
+    recmap_status status = recmap_dataset_open(&dataset, role->index, &options, &error);
+    if (status != RECMAP_OK) {
+        oracle_failure(role->process, "open the index", (int)status, error.message);
+        return NULL;
+    }
+    *state = oracle_opened(role->process);
+    if (!*state) run_fail("an index is open that was never published");
+    uint64_t count = recmap_dataset_count(dataset);
+    if (count != (*state)->record_count)
+        run_fail("the index has %llu records, but should have %llu", (unsigned long long)count,
+                 (unsigned long long)(*state)->record_count);
+    return dataset;
+}
+
+void check_record(const struct index_state *state, const recmap_record *record, uint64_t number) {
+    static uint8_t expected[RECORD_SIZE_MAX];
+    unsigned shard, place;
+    report->record_count++;
+    if (record->number != number || !oracle_locate(&shard, &place, state, number))
+        run_fail("record %llu was asked for, and record %llu returned", (unsigned long long)number,
+                 (unsigned long long)record->number);
+    size_t size = model_record(expected, shard, place);
+    if (record->size != size || memcmp(record->data, expected, size))
+        run_fail("record %llu has wrong bytes", (unsigned long long)number);
+}

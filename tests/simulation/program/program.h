@@ -1,0 +1,35 @@
+/* The program that simulated processes run: it plays roles with the public API, and compares all
+ * that the library says with the model. It is one shared object with the library and LMDB. */
+#ifndef RECMAP_TESTS_SIMULATION_PROGRAM_PROGRAM_H
+#define RECMAP_TESTS_SIMULATION_PROGRAM_PROGRAM_H
+
+#include <recmap/recmap.h>
+
+#include "simulation/program/role.h"
+#include "simulation/world/random.h"
+
+/* Where the world starts a process. */
+void program_main(const struct role *role);
+
+/* Makes the thread-local variables exist. */
+void program_touch_tls(void);
+
+/* A process: its role, and the random choices of its main thread. */
+struct actor {
+    const struct role *role;
+    struct random_stream choices;
+};
+
+/* Compares the record with the model; `number` is its number in the data set. */
+struct index_state;
+void check_record(const struct index_state *state, const recmap_record *record, uint64_t number);
+
+void actor_change_index(struct actor *actor); /* BUILD, MERGE, APPEND, ANNOTATE, WRITE */
+void actor_read(struct actor *actor);         /* READ, CHECK */
+void actor_set_sequence(struct actor *actor); /* SEQUENCE */
+void actor_load(struct actor *actor);         /* LOAD */
+
+/* Opens the index of the role. Returns NULL if that fails because a call failed. */
+recmap_dataset *actor_open(const struct actor *actor, const struct index_state **state);
+
+#endif

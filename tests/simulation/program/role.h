@@ -1,0 +1,57 @@
+/* What a simulated process does. The world writes roles, the program plays them. */
+#ifndef RECMAP_TESTS_SIMULATION_PROGRAM_ROLE_H
+#define RECMAP_TESTS_SIMULATION_PROGRAM_ROLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct process;
+
+enum { ROLE_SHARDS_MAX = 16, PATH_SPACE = 48 };
+
+enum role_kind {
+    ROLE_BUILD,    /* indexes shards */
+    ROLE_MERGE,    /* indexes them in two parts, and merges these */
+    ROLE_APPEND,   /* adds shards to the index, one by one */
+    ROLE_ANNOTATE, /* adds columns to the index, one by one */
+    ROLE_WRITE,    /* writes a shard and its index */
+    ROLE_READ,     /* opens the index and reads records, also with threads of its own */
+    ROLE_CHECK,    /* reads everything once */
+    ROLE_SEQUENCE, /* asks the order for the numbers of all epochs */
+    ROLE_LOAD,     /* reads epochs as a rank, from the last checkpoint on */
+};
+
+enum order_kind { ORDER_SHUFFLED, ORDER_WINDOWED, ORDER_REPLACED, ORDER_MIXED, ORDER_KINDS };
+
+/* A run of loaders; the same for all ranks. */
+struct epochs {
+    enum order_kind order;
+    uint64_t order_seed;
+    uint64_t epoch_count;
+    uint32_t batch_size;
+    uint32_t world_size;
+    uint32_t last; /* recmap_last */
+};
+
+struct role {
+    enum role_kind kind;
+    struct process *process; /* that plays it */
+    uint64_t seed;
+    char index[PATH_SPACE];
+    uint8_t shards[ROLE_SHARDS_MAX];
+    unsigned shard_count;
+    unsigned first_column, column_count;
+    unsigned rounds;
+    unsigned thread_count;
+    uint32_t access; /* recmap_access */
+    bool reads_shards;
+    bool may_cancel;  /* the progress function ends some calls */
+    unsigned readers; /* threads of the program that read together */
+    uint32_t rank;
+    struct epochs epochs;
+    uint32_t batches_ahead;
+    uint32_t readahead; /* recmap_readahead */
+    bool uses_store;    /* shards are objects of a store, kept in a cache on the disk */
+};
+
+#endif
