@@ -117,6 +117,38 @@ static void test_index_is_replaced_under_a_lock(void **state) {
     assert_true(is_locked);
 }
 
+/* Another append replaces the index while this one finds out whether the index that is added is the
+ * one that it replaces. */
+static void replace_once(void *context, const struct call *call) {
+    bool *is_replaced = context;
+    char path[PATH_LIMIT + 8];
+    if (*is_replaced || !call->path || strcmp(call->path, data.index)) return;
+    *is_replaced = true;
+    snprintf(path, sizeof path, "%s.other", data.index);
+    file_bytes_save(path, data.old_index.bytes, data.old_index.size);
+    require(!rename(path, data.index), "rename");
+}
+
+static void test_append_to_an_index_that_is_replaced(void **state) {
+    (void)state;
+    bool is_replaced = false;
+    char lock[PATH_LIMIT + 8];
+    recmap_index_builder *builder = NULL;
+    recmap_index_options options = fixture_options();
+    struct call_plan plan = {
+        .kinds = CALL_BIT(CALL_STAT), .watch = replace_once, .context = &is_replaced};
+    fixture_reset(&data);
+    assert_int_equal(recmap_index_builder_create(&builder, data.index, &options, NULL), RECMAP_OK);
+    interpose_start(&plan);
+    recmap_status status = recmap_index_builder_add_index(builder, data.index, NULL);
+    interpose_stop();
+    assert_int_equal(status, RECMAP_OK);
+    assert_true(is_replaced);
+    snprintf(lock, sizeof lock, "%s.lock", data.index);
+    assert_int_equal(access(lock, F_OK), 0);
+    recmap_index_builder_destroy(builder);
+}
+
 /* Between a builder's creating its temporary file and locking it, another one takes it for left
  * over by a dead builder: it holds the lock already, or has removed the file too. */
 struct remover {
@@ -390,6 +422,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_builders_leave_one_whole_index),
         cmocka_unit_test(test_index_is_replaced_under_a_lock),
+        cmocka_unit_test(test_append_to_an_index_that_is_replaced),
         cmocka_unit_test(test_taken_for_dead),
         cmocka_unit_test(test_two_appenders_take_turns),
         cmocka_unit_test(test_readers_beside_a_builder),

@@ -307,13 +307,21 @@ static recmap_status lock_replaced(recmap_index_builder *builder, recmap_error *
     return status;
 }
 
+/* Two paths of one file look different if the file is replaced between the two looks. An append
+ * would then take its own index for another one, and no lock. So paths differ only if the second
+ * still names the file that it named before the look at the first. */
 static recmap_status is_same_path(bool *is_same, const char *a, const char *b,
                                   recmap_error *error) {
-    struct file_stat stat_b;
-    bool is_there;
-    RETURN_IF_FAILED(file_find_stat(&stat_b, &is_there, b, error));
-    if (is_there) return is_named(is_same, a, &stat_b, error);
-    *is_same = false;
+    for (bool is_certain = false; !is_certain;) {
+        struct file_stat stat_b;
+        bool is_there;
+        *is_same = false;
+        RETURN_IF_FAILED(file_find_stat(&stat_b, &is_there, b, error));
+        if (!is_there) return RECMAP_OK;
+        RETURN_IF_FAILED(is_named(is_same, a, &stat_b, error));
+        if (*is_same) return RECMAP_OK;
+        RETURN_IF_FAILED(is_named(&is_certain, b, &stat_b, error));
+    }
     return RECMAP_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "simulation/world/model.h"
 #include "simulation/world/oracle.h"
 #include "simulation/world/report.h"
+#include "simulation/world/store.h"
 
 /* What LMDB, which prints only in builds for debugging, has in place of stderr. */
 __attribute__((visibility("hidden"))) FILE *program_stderr;
@@ -36,7 +37,27 @@ void program_main(const struct role *role) {
     case ROLE_CHECK: actor_read(&actor); break;
     case ROLE_SEQUENCE: actor_set_sequence(&actor); break;
     case ROLE_LOAD: actor_load(&actor); break;
+    case ROLE_ORDERS: actor_read_orders(&actor); break;
     }
+}
+
+void actor_fail(const struct actor *actor, const char *what, recmap_status status,
+                const recmap_error *error) {
+    oracle_failure(actor->role->process, what, (int)status, error->message);
+}
+
+static recmap_status open_dataset(recmap_dataset **dataset, const struct role *role,
+                                  recmap_dataset_options *options, recmap_error *error) {
+    recmap_storage *storage = role->uses_store ? actor_create_storage() : NULL;
+    if (storage) {
+        options->storage = storage;
+        options->shards = STORE_URL;
+        options->cache = "/cache/c";
+        options->cache_size = 1 << 24;
+    }
+    recmap_status status = recmap_dataset_open(dataset, role->index, options, error);
+    recmap_storage_release(storage);
+    return status;
 }
 
 recmap_dataset *actor_open(const struct actor *actor, const struct index_state **state) {
@@ -48,9 +69,9 @@ recmap_dataset *actor_open(const struct actor *actor, const struct index_state *
     options.shard_limit = role->seed % 3 ? 0 : 2;
     options.span_keep_size = role->seed % 5 ? 0 : 1;
     if (role->kind == ROLE_CHECK) options.index_check = RECMAP_INDEX_CHECK_FULL;
-    recmap_status status = recmap_dataset_open(&dataset, role->index, &options, &error);
+    recmap_status status = open_dataset(&dataset, role, &options, &error);
     if (status != RECMAP_OK) {
-        oracle_failure(role->process, "open the index", (int)status, error.message);
+        actor_fail(actor, "open the index", status, &error);
         return NULL;
     }
     *state = oracle_opened(role->process);

@@ -29,6 +29,15 @@ void actor_read(struct actor *actor);         /* READ, CHECK */
 void actor_set_sequence(struct actor *actor); /* SEQUENCE */
 void actor_load(struct actor *actor);         /* LOAD */
 
+void actor_read_orders(struct actor *actor);  /* ORDERS */
+
+/* A storage whose objects are those of the simulated store, or NULL without memory. */
+recmap_storage *actor_create_storage(void);
+
+/* A call of the library failed, which ends the run if no call of the process had failed. */
+void actor_fail(const struct actor *actor, const char *what, recmap_status status,
+                const recmap_error *error);
+
 /* Opens the index of the role. Returns NULL if that fails because a call failed. */
 recmap_dataset *actor_open(const struct actor *actor, const struct index_state **state);
 

@@ -18,6 +18,7 @@ enum role_kind {
     ROLE_READ,     /* opens the index and reads records, also with threads of its own */
     ROLE_CHECK,    /* reads everything once */
     ROLE_SEQUENCE, /* asks the order for the numbers of all epochs */
+    ROLE_ORDERS,   /* reads orders with several threads */
     ROLE_LOAD,     /* reads epochs as a rank, from the last checkpoint on */
 };
 

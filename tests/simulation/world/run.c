@@ -29,6 +29,7 @@ struct world {
     struct place_for_process actors[ACTORS_MAX];
     unsigned actor_count;
     bool is_about_loaders;
+    bool has_store;
     unsigned kills_left, crashes_left, events_left;
     uint64_t event_scale;
     bool was_disturbed;
@@ -152,7 +153,15 @@ static void add_reader(void) {
     role.readers = (unsigned)random_between(&world.choices, 1, 4);
     role.rounds = (unsigned)random_scale(&world.choices, 12);
     role.may_cancel = random_once_in(&world.choices, 3);
+    role.uses_store = world.has_store;
     add_actor("read", &role);
+}
+
+static void add_order_reader(void) {
+    struct role role = role_of(ROLE_ORDERS);
+    role.readers = (unsigned)random_between(&world.choices, 2, 4);
+    role.rounds = (unsigned)random_scale(&world.choices, 8);
+    add_actor("orders", &role);
 }
 
 static void plan_writers(void) {
@@ -173,6 +182,13 @@ static void plan_writers(void) {
         default: add_build(ROLE_WRITE); break;
         }
     }
+}
+
+/* Readers that share a cache of a store. */
+static void plan_store(void) {
+    unsigned count = (unsigned)random_between(&world.choices, 1, 3);
+    for (unsigned i = 0; i < count; i++) add_reader();
+    if (random_once_in(&world.choices, 8)) add_order_reader();
 }
 
 /* ---- Ranks that read epochs. */
@@ -196,6 +212,7 @@ static void add_ranks(const struct epochs *epochs) {
         role.rank = i;
         role.batches_ahead = (uint32_t)random_scale(&world.choices, 12);
         role.readahead = (uint32_t)random_below(&world.choices, 3);
+        role.uses_store = world.has_store;
         add_actor("rank", &role);
     }
 }
@@ -207,6 +224,7 @@ static void plan_loaders(void) {
     run_alone("sequence", &role);
     add_ranks(&epochs);
     if (random_once_in(&world.choices, 4)) add_reader();
+    if (random_once_in(&world.choices, 4)) add_order_reader();
 }
 
 /* A run continues with any number of ranks. */
@@ -342,8 +360,11 @@ void run_seed(uint64_t seed, const struct run_cuts *cuts) {
     faults_init(&faults);
     faults_pause(true);
     build_first();
-    world.is_about_loaders = random_once_in(&world.choices, 3);
+    unsigned kind = (unsigned)random_below(&world.choices, 4);
+    world.is_about_loaders = kind == 0;
+    world.has_store = kind == 3 || random_once_in(&world.choices, 4);
     if (world.is_about_loaders) plan_loaders();
+    else if (kind == 3) plan_store();
     else plan_writers();
     plan_events(cuts);
     faults_pause(false);
