@@ -24,7 +24,8 @@ void faults_pause(bool is_paused) {
     has_paused = is_paused;
 }
 
-static bool is_chosen(void) {
+static bool is_chosen(const char *call) {
+    if (plan.only && strcmp(plan.only, call)) return false;
     call_count++;
     for (unsigned i = 0; i < plan.count; i++)
         if (plan.places[i] == call_count && !plan.is_left_out[i]) return true;
@@ -43,7 +44,7 @@ bool faults_hit(const char *call, int code) {
     if (has_paused || !process_current()) return false;
     if (plan.is_late && random_once_in(&choices, 64))
         schedule_wait(WAIT_OTHERS, NULL, schedule_now() + random_scale(&choices, 100000000));
-    if (!is_chosen()) return false;
+    if (!is_chosen(call)) return false;
     note(call, code);
     return true;
 }

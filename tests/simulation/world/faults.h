@@ -14,6 +14,7 @@ struct fault_plan {
     uint64_t seed;
     unsigned count;               /* calls that fail */
     uint64_t places[FAULTS_MAX];  /* their numbers among all calls that may */
+    const char *only;             /* the only calls that may, such as "fsync"; or NULL */
     bool is_left_out[FAULTS_MAX]; /* by shrinking */
     bool is_short;                /* reads and writes may return less than asked */
     bool is_late;                 /* calls may take long */

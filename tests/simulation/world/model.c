@@ -160,7 +160,7 @@ void model_prepare(void) {
 
 void model_init(uint64_t seed, bool has_large) {
     struct random_stream choices = random_stream(seed, 5);
-    unsigned small_count = (unsigned)random_between(&choices, 3, 8);
+    unsigned small_count = (unsigned)random_between(&choices, 3, 12);
     for (unsigned i = 0; i < small_count; i++) {
         struct model_shard *shard = &model_shards[i];
         *shard = (struct model_shard){.seed = random_next(&choices)};

@@ -29,7 +29,7 @@ struct world {
     struct place_for_process actors[ACTORS_MAX];
     unsigned actor_count;
     bool is_about_loaders;
-    bool has_store;
+    bool has_store, is_large;
     unsigned kills_left, crashes_left, events_left;
     uint64_t event_scale;
     bool was_disturbed;
@@ -52,8 +52,11 @@ static struct fault_plan plan_faults(uint64_t seed, const struct run_cuts *cuts,
     struct random_stream choices = random_stream(seed, 6);
     struct fault_plan plan = {.seed = seed};
     if (random_once_in(&choices, 4)) plan.count = (unsigned)random_between(&choices, 1, FAULTS_MAX);
+    static const char *const calls[] = {"fsync", "pwrite", "pread", "rename", "a request"};
+    if (random_once_in(&choices, 2))
+        plan.only = calls[random_below(&choices, sizeof calls / sizeof *calls)];
     for (unsigned i = 0; i < FAULTS_MAX; i++) {
-        plan.places[i] = random_scale(&choices, 4000);
+        plan.places[i] = random_scale(&choices, plan.only ? 64 : 4000);
         plan.is_left_out[i] = cuts->faults[i];
     }
     plan.is_short = random_once_in(&choices, 3);
@@ -101,7 +104,9 @@ static void run_alone(const char *name, const struct role *role) {
 static struct role role_of(enum role_kind kind) {
     struct role role = {.kind = kind, .seed = random_next(&world.choices), .rounds = 1};
     snprintf(role.index, sizeof role.index, "/data/x.rmx");
-    role.thread_count = (unsigned)random_between(&world.choices, 1, 4);
+    /* Only with many threads is a large shard divided into segments. */
+    unsigned thread_max = world.is_large ? 32 : 4;
+    role.thread_count = (unsigned)random_between(&world.choices, 1, thread_max);
     role.access = (uint32_t)random_below(&world.choices, 3);
     role.reads_shards = random_once_in(&world.choices, 4);
     return role;
@@ -300,13 +305,15 @@ static void have_event(void) {
     set_event();
 }
 
-static void plan_events(const struct run_cuts *cuts) {
+static void plan_events(const struct run_cuts *cuts, bool loses_syncs) {
     world.event_scale = (uint64_t)1 << random_between(&world.choices, 8, 14);
     unsigned kind = (unsigned)random_below(&world.choices, 10);
     if (kind < 2) world.kills_left = (unsigned)random_between(&world.choices, 1, 2);
     else if (kind < 5) world.crashes_left = (unsigned)random_between(&world.choices, 1, 2);
     world.events_left = (unsigned)random_below(&world.choices, EVENTS_MAX + 1);
     if (world.kills_left || world.crashes_left) world.events_left += 3;
+    /* What a sync that failed has lost shows only after a crash. */
+    if (loses_syncs) world.crashes_left++;
     if (cuts->kills) world.kills_left = world.crashes_left = 0;
 }
 
@@ -348,12 +355,13 @@ static void clean_up(void) {
 
 void run_seed(uint64_t seed, const struct run_cuts *cuts) {
     world.choices = random_stream(seed, 7);
-    bool is_calm = random_once_in(&world.choices, 2), is_large = random_once_in(&world.choices, 40);
+    bool is_calm = random_once_in(&world.choices, 2);
+    world.is_large = random_once_in(&world.choices, 32);
     plan_schedule(seed, cuts, is_calm || cuts->lateness);
     system_init(seed);
     disk_init();
     oracle_init();
-    model_init(seed, is_large);
+    model_init(seed, world.is_large);
     put_shards();
     first_shards = (unsigned)random_between(&world.choices, 1, model_shard_count);
     struct fault_plan faults = plan_faults(seed, cuts, is_calm || cuts->lateness);
@@ -366,7 +374,7 @@ void run_seed(uint64_t seed, const struct run_cuts *cuts) {
     if (world.is_about_loaders) plan_loaders();
     else if (kind == 3) plan_store();
     else plan_writers();
-    plan_events(cuts);
+    plan_events(cuts, faults.count && faults.only && !strcmp(faults.only, "fsync"));
     faults_pause(false);
     live();
     faults_pause(true);

@@ -9,16 +9,16 @@
 #include "simulation/world/process.h"
 #include "simulation/world/report.h"
 
-enum { STACK_SIZE = 512 << 10, POINT_NS = 200, POINTS_MAX = 4000000 };
+enum { STACK_SIZE = 512 << 10, POINT_NS_MAX = 1 << 20, POINTS_MAX = 4000000 };
 
-#define VIRTUAL_LIMIT_NS ((uint64_t)3600 * 1000000000)
+#define VIRTUAL_LIMIT_NS ((uint64_t)10 * 3600 * 1000000000)
 
 static struct schedule_plan plan;
 static struct random_stream choices;
 static struct fiber *fibers[FIBERS_MAX];
 static size_t fiber_count;
 static struct fiber *current;
-static uint64_t now_ns;
+static uint64_t now_ns, point_ns;
 static uint64_t next_preemption, next_event, mean_gap;
 static uint64_t preemption_number;
 static uint64_t low_priority; /* the next one below all others */
@@ -41,6 +41,7 @@ void schedule_init(const struct schedule_plan *new_plan) {
     plan = *new_plan;
     choices = random_stream(plan.seed, 1);
     mean_gap = random_scale(&choices, 4096);
+    point_ns = random_scale(&choices, POINT_NS_MAX);
     picks_at_random = random_once_in(&choices, 2);
     low_priority = (uint64_t)1 << 62;
     next_event = FOREVER;
@@ -192,7 +193,7 @@ static bool jump(void) {
     if (!first) return false;
     check_wake_up(first);
     if (now_ns < first->until_ns) now_ns = first->until_ns;
-    if (now_ns > VIRTUAL_LIMIT_NS) run_fail("the run takes more than an hour of virtual time");
+    if (now_ns > VIRTUAL_LIMIT_NS) run_fail("the run takes more than ten hours of virtual time");
     end_waits();
     return true;
 }
@@ -263,7 +264,7 @@ static void preempt(void) {
 void schedule_point(void) {
     if (!current) return;
     report->point_count++;
-    now_ns += POINT_NS;
+    now_ns += point_ns;
     if (report->point_count > POINTS_MAX) run_fail("the run never ends");
     if (report->point_count >= next_event) {
         next_event = FOREVER;
