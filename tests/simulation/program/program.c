@@ -67,7 +67,7 @@ recmap_dataset *actor_open(const struct actor *actor, const struct index_state *
     recmap_dataset *dataset = NULL;
     options.access = (recmap_access)role->access;
     options.shard_limit = role->seed % 3 ? 0 : 2;
-    options.span_keep_size = role->seed % 5 ? 0 : 1;
+    options.span_keep_size = role->seed / 3 % 2;
     if (role->kind == ROLE_CHECK) options.index_check = RECMAP_INDEX_CHECK_FULL;
     recmap_status status = open_dataset(&dataset, role, &options, &error);
     if (status != RECMAP_OK) {

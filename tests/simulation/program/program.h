@@ -29,7 +29,7 @@ void actor_read(struct actor *actor);         /* READ, CHECK */
 void actor_set_sequence(struct actor *actor); /* SEQUENCE */
 void actor_load(struct actor *actor);         /* LOAD */
 
-void actor_read_orders(struct actor *actor);  /* ORDERS */
+void actor_read_orders(struct actor *actor); /* ORDERS */
 
 /* A storage whose objects are those of the simulated store, or NULL without memory. */
 recmap_storage *actor_create_storage(void);

@@ -167,7 +167,7 @@ void model_init(uint64_t seed, bool has_large) {
         snprintf(shard->path, sizeof shard->path, "/data/%c.tfrecord", 'a' + (int)i);
         shard->record_count = (unsigned)random_scale(&choices, 60);
         shard->pad_max = (unsigned)random_scale(&choices, 2000);
-        shard->is_compressed = random_once_in(&choices, 4);
+        shard->is_compressed = random_once_in(&choices, 3);
         make_file(shard);
     }
     model_shard_count = small_count;

@@ -156,9 +156,9 @@ static void add_build(enum role_kind kind) {
 static void add_reader(void) {
     struct role role = role_of(ROLE_READ);
     role.readers = (unsigned)random_between(&world.choices, 1, 4);
-    role.rounds = (unsigned)random_scale(&world.choices, 12);
+    role.rounds = (unsigned)random_scale(&world.choices, 24);
     role.may_cancel = random_once_in(&world.choices, 3);
-    role.uses_store = world.has_store;
+    role.uses_store = world.has_store && !random_once_in(&world.choices, 3);
     add_actor("read", &role);
 }
 
