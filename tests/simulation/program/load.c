@@ -111,8 +111,8 @@ static bool next(struct rank *rank) {
     if (status != RECMAP_OK) return false;
     bool is_over = rank->place.step == oracle_step_count(epochs_of(rank), &rank->place);
     if (is_over != !rank->batch)
-        run_fail("the loader %s",
-                 is_over ? "goes on after the last step of the epoch" : "ends the epoch too early");
+        run_fail("the loader %s", is_over ? "continues after the last step of the epoch"
+                                          : "ends the epoch too early");
     if (is_over) {
         rank->place = (struct place){.epoch = rank->place.epoch + 1};
         report->epoch_count++;

@@ -1,5 +1,5 @@
 /* Calls that fail although nothing is wrong with what they ask: where, is a function of the seed.
- * Calls that return less than asked, or later, or are interrupted, are no faults: the library must
+ * Calls that return less than asked, or later, or are interrupted, are not faults: the library must
  * not even notice them. */
 #ifndef RECMAP_TESTS_SIMULATION_WORLD_FAULTS_H
 #define RECMAP_TESTS_SIMULATION_WORLD_FAULTS_H

@@ -187,7 +187,7 @@ void oracle_failure(const struct process *process, const char *what, int status,
 }
 
 /* Each name has the newest acknowledged version or a later one; that is the current one from now
- * on. Whether its bytes are all there is found out by reading it. */
+ * on. Reading it shows then if its bytes are all there. */
 void oracle_after_crash(void) {
     for (size_t i = 0; i < version_count; i++) {
         struct version *version = &versions[i];
@@ -227,7 +227,7 @@ void oracle_check_folder(const char *start) {
         const char *entry = inode->folder->now.entries[i].name;
         if (strncmp(entry, start, strlen(start))) continue;
         if (strstr(entry, ".tmp-") || strstr(entry, ".lock"))
-            run_fail("the file %s was left behind", entry);
+            run_fail("the file %s is left over", entry);
     }
 }
 

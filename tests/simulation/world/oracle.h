@@ -58,7 +58,7 @@ const char *oracle_index(size_t i);
 /* All processes are gone after a crash: looks at what is left on the disk. */
 void oracle_after_crash(void);
 
-/* Nothing runs any more: looks for files that were left behind, temporary ones and locks. If some
+/* Nothing runs any more: looks for files that are left over, temporary ones and locks. If some
  * processes were killed, only for those whose names begin with `start`. */
 void oracle_check_folder(const char *start);
 

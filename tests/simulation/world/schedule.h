@@ -21,7 +21,8 @@ enum { TLS_MAX = 256, FIBERS_MAX = 256, PREEMPTIONS_MAX = 512 };
 
 enum fiber_state { FIBER_RUNNABLE, FIBER_WAITS, FIBER_ENDED };
 
-/* What a fiber waits for. A wait for another process, or for a time, is no sign of a lost wake-up.
+/* What a fiber waits for. A wait for another process, or for a time, is not a sign of a lost
+ * wake-up.
  */
 enum wait_kind { WAIT_CONDITION, WAIT_MUTEX, WAIT_JOIN, WAIT_SLEEP, WAIT_OTHERS };
 
