@@ -8,6 +8,7 @@ import random
 import shutil
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from recmap._base.imports import is_installed
 from recmap._options import clouds
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "docs/formats"))  # the reader that tests compare the library with
 
 
 def decodes_pictures():

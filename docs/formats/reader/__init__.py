@@ -1,0 +1,1 @@
+"""A reader of recmap's formats, written from their specifications: see README.md."""
