@@ -41,9 +41,8 @@ def print_index(index):
     )
     print_list("shards", shards, len(index.shards))
     for column in manifest.columns:
-        print_list(
-            f"lifted column {column.name}", map(text_of, index.column(column.name)), len(index)
-        )
+        values = map(text_of, index.column(column.name))
+        print_list(f"lifted column {column.name}", values, len(index))
     for feature in manifest.counted_features:
         print_list(f"element counts of {feature.name}", index.counts(feature.name), len(index))
     damages = (
@@ -87,15 +86,9 @@ def run(arguments):
 
 def main():
     parser = argparse.ArgumentParser(prog="reader", description=__doc__.split(":")[0] + ".")
-    parser.add_argument(
-        "name", metavar="NAME", help="an index (.rmx), a selection (.rmv) or a state"
-    )
-    parser.add_argument(
-        "record", metavar="NUMBER", nargs="?", type=int, help="of a record to write"
-    )
-    parser.add_argument(
-        "--allow-absolute", action="store_true", help="read shards of absolute paths"
-    )
+    parser.add_argument("name", metavar="NAME", help="an index, a selection (.rmv) or a state")
+    parser.add_argument("record", metavar="NUMBER", nargs="?", type=int, help="of a record")
+    parser.add_argument("--allow-absolute", action="store_true", help="allow shards anywhere")
     arguments = parser.parse_args()
     try:
         run(arguments)

@@ -59,19 +59,18 @@ class Grouped(Batched):
 class Bucketed(Batched):
     """With a batch size or a token budget."""
 
-    def __init__(self, lengths, bounds, seed, batch_size=None, token_budget=None, n=None):
-        check((batch_size is None) != (token_budget is None), "bucketed: one size is needed")
+    def __init__(self, lengths, bounds, seed, n=None, **size):
+        right = list(size) in (["batch_size"], ["token_budget"])
+        check(right, "bucketed: a batch size or a token budget is needed")
         check(all(map(int.__lt__, bounds, bounds[1:])), "bucketed: bounds do not ascend")
         groups = [[] for _ in range(len(bounds) + 1)]
         for record, length in enumerate(lengths):
             groups[bisect_right(bounds, length)].append(record)
-        size = (
-            {"batch_size": batch_size} if batch_size is not None else {"token_budget": token_budget}
-        )
         digests = {"lengths": digest_of(lengths), "bounds": digest_of(bounds)}
         super().__init__("bucketed", groups, seed, **size, **digests)
         longest = [max([1, *(lengths[i] for i in group)]) for group in groups]
-        self.sizes = [batch_size if token_budget is None else token_budget // x for x in longest]
+        budget = size.get("token_budget")
+        self.sizes = [size["batch_size"] if budget is None else budget // x for x in longest]
         check(all(self.sizes), "bucketed: a batch would be empty")
 
     batches = Batched._cut

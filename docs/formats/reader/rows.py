@@ -32,7 +32,7 @@ class Rows(Order):
         described = _described(members, defaults, counts, rows)
         super().__init__(kind, rows, rows, n=len(counts), seed=seed, **described)
         self.counts, self.width, self.seed = counts, width, seed
-        self.record_limit = len(counts)
+        self.record_limit, self._table = len(counts), (None, None)  # of the last epoch
 
 
 class Chunked(Rows):
@@ -49,9 +49,9 @@ class Chunked(Rows):
         rows = max(0, self.total - overlap) // size
         if last == "pad":
             rows = max(self.total > 0, -(-(self.total - overlap) // size))
-        members = {"size": size, "overlap": overlap, "add": add, "documents": documents}
+        members = {"size": size, "overlap": overlap, "add": add}
+        members |= {"documents": documents, "last": last}
         defaults = {"overlap": 0, "add": 0, "documents": "shuffled", "last": "drop"}
-        members["last"], self._table = last, (None, None)
         super().__init__("chunked", counts, int(rows), size + overlap, seed, members, defaults)
 
     def at(self, epoch, position):
@@ -63,7 +63,7 @@ class Chunked(Rows):
         return permutation(len(self.counts), self.seed, epoch, DOCUMENTS)(j)
 
     def _ends(self, epoch):
-        """Where each document of the stream ends; kept for the last epoch."""
+        """Where each document of the stream ends."""
         if self._table[0] != epoch:
             lengths = (self.lengths[self._document(epoch, j)] for j in range(len(self.counts)))
             self._table = epoch, list(accumulate(lengths))
@@ -139,14 +139,14 @@ class Packed(Rows):
 
     def at(self, epoch, position):
         """Groups are permuted, and the rows within each."""
-        order = permutation(len(self.groups), self.seed, epoch, GROUPS)
-        for i in range(len(self.groups)):
-            g = order(i)
-            if position < len(self.groups[g]):
-                p = permutation(len(self.groups[g]), self.seed, epoch, GROUP_ROWS, g)
-                return self.firsts[g] + p(position)
-            position -= len(self.groups[g])
-        raise IndexError("a position past the end of the epoch")
+        order, count = permutation(len(self.groups), self.seed, epoch, GROUPS), len(self.groups)
+        if self._table[0] != epoch:
+            sizes = (len(self.groups[order(i)]) for i in range(count))
+            self._table = epoch, list(accumulate(sizes, initial=0))
+        i = bisect_right(self._table[1], position) - 1
+        g = order(i)
+        p = permutation(len(self.groups[g]), self.seed, epoch, GROUP_ROWS, g)
+        return self.firsts[g] + p(position - self._table[1][i])
 
     def pieces(self, epoch, position):
         row = self.at(epoch, position)

@@ -174,10 +174,8 @@ def _medium_128(data):
         for i in range(4, size // 32):
             mix(32 * i, 32 * i + 16, 32 * i - 125)
         mix(size - 16, size - 32, 103)
-    return (
-        _avalanche(sum(sums)),
-        -_avalanche(sums[0] * P64_1 + sums[1] * P64_4 + size * P64_2) & M64,
-    )
+    high = _avalanche(sums[0] * P64_1 + sums[1] * P64_4 + size * P64_2)
+    return _avalanche(sum(sums)), -high & M64
 
 
 def xxh3_128(data):
