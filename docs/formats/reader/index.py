@@ -82,7 +82,7 @@ class Index:
     def record(self, number):
         """The payload of a record."""
         shard, begin, end = self.locate(number)
-        frame = self._image(shard).read(begin, end)
+        frame = self._image(shard)[begin:end]
         check(len(frame) == end - begin, f"record {number} is past the end of its file")
         return read_payload(shard.framing, frame)
 
@@ -91,7 +91,7 @@ class Index:
         shard, frames = self.shards[number], []
         for record in range(shard.first, shard.first + shard.record_count):
             _, begin, end = self.locate(record)
-            frame = self._image(shard).read(begin, end)
+            frame = self._image(shard)[begin:end]
             payload = read_payload(shard.framing, frame)
             frames.append((begin, len(payload), check_of(shard.framing, frame, payload)))
         digest, samples, step = identity(frames, shard.size)
@@ -118,10 +118,17 @@ class Index:
         if shard.path not in self._images:
             if len(self._images) > 15:
                 self._images.clear()
-            folder = os.path.dirname(self.path)
-            path = find_path(folder, shard.path, self.allow_absolute)
+            path = find_path(self._folder(), shard.path, self.allow_absolute)
             self._images[shard.path] = open_image(path, shard, self._points(shard))
         return self._images[shard.path]
+
+    def _folder(self):
+        """Where relative paths begin: a link to an index may lie elsewhere than its shards."""
+        folder = os.path.dirname(self.path)
+        first = next((s.path for s in self.shards if not s.path.startswith(b"/")), b"")
+        if os.path.islink(self.path) and not os.path.lexists(os.path.join(folder, first)):
+            return os.path.dirname(os.path.realpath(self.path))
+        return folder
 
     def _points(self, shard):
         if shard.compression == PLAIN:

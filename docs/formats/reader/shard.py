@@ -107,23 +107,15 @@ def _ascends(numbers, limit):
     return all(a < b for a, b in zip(numbers, [*numbers[1:], limit]))
 
 
-class PlainImage:
-    def __init__(self, data):
-        self.data = data
-
-    def read(self, begin, end):
-        return self.data[begin:end]
-
-
 class InflatedImage:
-    """What a compressed file inflates to, read span by span."""
+    """What a compressed file inflates to, read span by span: `image[begin:end]`."""
 
     def __init__(self, data, kind, points):
         self.data, self.kind, self.points = data, kind, points
         self.last, self.last_span = None, b""
 
-    def read(self, begin, end):
-        read = bytearray()
+    def __getitem__(self, places):
+        begin, end, read = places.start, places.stop, bytearray()
         while begin < end:
             span = bisect_right(self.points.offsets, begin, 0, len(self.points.offsets) - 1) - 1
             first, limit = self.points.offsets[span : span + 2]
@@ -223,12 +215,12 @@ def _lead_in(data, bit):
 
 
 def open_image(path, shard, points):
-    """The image of a shard, whose file must have at least its size."""
+    """The image of a shard, whose file must have at least its size, to be cut like bytes."""
     with open(path, "rb") as file:
         size = file.seek(0, 2)
         check(size >= shard.file_size, f"{os.fsdecode(path)} is shorter than it was")
         data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
-    return InflatedImage(data, shard.compression, points) if points else PlainImage(data)
+    return InflatedImage(data, shard.compression, points) if points else data
 
 
 def identity(frames, image_size):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import recmap
 from reader.crc32c import masked
+from reader.errors import FormatError
 from reader.index import Index
 from reader.selection import Selection
 from reader_helpers import rounds
@@ -171,6 +172,23 @@ def test_parts_of_files_that_grew(tmp_path, seed):
         with recmap.open(shard, index=path, id="id") as ds:
             compare(ds, Index(path), [f"id-{i}" for i in range(first + 2)])
     assert len(Index(path).shards) == 3
+
+
+def test_links_and_paths(tmp_path):
+    """Shards are found next to a link or the index, and elsewhere only if that is allowed."""
+    for name in ("data", "links", "more"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "data/made.txt").write_text("one\ntwo\n")
+    path = tmp_path / "data/made.rmx"
+    recmap.index(tmp_path / "data/made.txt", path, framing="lines")
+    (tmp_path / "links/made.rmx").symlink_to(path)
+    assert Index(tmp_path / "links/made.rmx").record(1) == b"two"
+    (tmp_path / "links/made.txt").write_text("1.1\n2.2\n")
+    assert Index(tmp_path / "links/made.rmx").record(1) == b"2.2"
+    recmap.index(tmp_path / "data/made.txt", tmp_path / "more/far.rmx", framing="lines")
+    with pytest.raises(FormatError, match="absolute"):
+        Index(tmp_path / "more/far.rmx").record(1)
+    assert Index(tmp_path / "more/far.rmx", allow_absolute=True).record(1) == b"two"
 
 
 def test_integer_ids_and_several_chunks(tmp_path):
