@@ -294,13 +294,16 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         )
         self._loader = self._create(self._order, self._batch_size)
         warn_of_inflating(dataset, self.order, self._batch_size, world_size)
-        if last == "drop" and len(self.order) and not len(self):
+        self._warn_of_no_steps()
+        self._identity = dataset._fingerprint(), dataset._record_count()
+        self._set_transform(transform, transform_threads)
+
+    def _warn_of_no_steps(self) -> None:
+        if self._last == "drop" and len(self.order) and not len(self):
             warn_caller(
                 f'there are no steps: last="drop" leaves out a step that is not full, and the '
                 f"{counted(len(self.order), 'position')} of an epoch cannot fill one"
             )
-        self._identity = dataset._fingerprint(), dataset._record_count()
-        self._set_transform(transform, transform_threads)
 
     def _set_order(
         self, order: Order | None, shuffle: bool, seed: int, batch_size: int | None

@@ -167,7 +167,7 @@ def test_wrong_steps_are_refused(digits):
         loader.numbers_at(0.5)
 
 
-# ---- Whether the next batch is ready.
+# ---- loader.ready()
 
 
 @pytest.mark.parametrize("kind", ["records", "columns", "transform"])

@@ -5,7 +5,7 @@
 #include <recmap/dataset.h>
 
 /* Records of a remote shard that are this close to each other share a request: see
- * storage/remote/request_gap.h. Any thread may call it. */
+ * storage/protocol/request_gap.h. Any thread may call it. */
 uint64_t dataset_request_gap(const recmap_dataset *dataset, uint32_t shard_index);
 
 #endif

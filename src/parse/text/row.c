@@ -92,7 +92,7 @@ static bool read_plain(struct row *row) {
     }
 }
 
-/* Reads the next field, whatever it has. Sets `is_last` if it ends the row. */
+/* Reads the next field. Sets `is_last` if it ends the row. */
 static bool read_hard(bool *is_last, struct row *row, const struct text_format *format,
                       const char *data, struct read_fault *fault) {
     struct field_reader reader = text_format_reader(format, data, (size_t)(row->end - data));

@@ -79,7 +79,7 @@ bool storage_options_is_on(const struct storage_options *options, enum storage_o
 /* In seconds. */
 unsigned storage_options_timeout(const struct storage_options *options);
 
-/* Returns true if the gap is set, in bytes: see storage/remote/request_gap.h. */
+/* Returns true if the gap is set, in bytes: see storage/protocol/request_gap.h. */
 bool storage_options_gap(uint64_t *gap, const struct storage_options *options);
 
 /* Overwrites and frees all values. */

@@ -8,8 +8,8 @@
 
 #include <recmap/storage.h>
 
-#include "storage/remote/latency.h"
-#include "storage/remote/request_gap.h"
+#include "storage/protocol/latency.h"
+#include "storage/protocol/request_gap.h"
 
 struct source_read;
 

@@ -1,4 +1,4 @@
-#include "storage/remote/request_gap.h"
+#include "storage/protocol/request_gap.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

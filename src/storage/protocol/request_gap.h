@@ -9,8 +9,8 @@
  * sorted by size, and the line through the medians of the shortest third and of the longest third
  * is taken (Tukey's resistant line). Outliers, such as requests that waited for a connection, do
  * not move a median. */
-#ifndef RECMAP_STORAGE_REMOTE_REQUEST_GAP_H
-#define RECMAP_STORAGE_REMOTE_REQUEST_GAP_H
+#ifndef RECMAP_STORAGE_PROTOCOL_REQUEST_GAP_H
+#define RECMAP_STORAGE_PROTOCOL_REQUEST_GAP_H
 
 #include <stddef.h>
 #include <stdint.h>

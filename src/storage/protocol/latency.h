@@ -1,6 +1,6 @@
 /* The latency of recent requests: a histogram, and its percentiles. Pure. */
-#ifndef RECMAP_STORAGE_REMOTE_LATENCY_H
-#define RECMAP_STORAGE_REMOTE_LATENCY_H
+#ifndef RECMAP_STORAGE_PROTOCOL_LATENCY_H
+#define RECMAP_STORAGE_PROTOCOL_LATENCY_H
 
 #include <stdint.h>
 

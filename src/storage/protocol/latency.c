@@ -1,4 +1,4 @@
-#include "storage/remote/latency.h"
+#include "storage/protocol/latency.h"
 
 #include <assert.h>
 #include <stddef.h>

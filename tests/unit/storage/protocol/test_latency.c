@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "storage/remote/latency.h"
+#include "storage/protocol/latency.h"
 
 #define MS 1000000ull
 

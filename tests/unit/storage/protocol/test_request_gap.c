@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "storage/remote/request_gap.h"
+#include "storage/protocol/request_gap.h"
 
 #define MS 1000000ull
 
