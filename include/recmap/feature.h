@@ -113,6 +113,8 @@ typedef struct recmap_feature {
     recmap_feature_kind kind;
     recmap_element element;
     recmap_bytes_mode bytes_mode; /* BYTES only */
+    int as_bits; /* UINT64: not 0 to take the 64 bits of each int64, negative or not, as numbers
+                    from 2^63 on are stored. Otherwise a negative number is an error. */
 
     /* FIXED_LEN: the dimensions of a record's values, none for a scalar. FIXED_LEN_SEQUENCE and
      * SLICED: the dimensions of a step or an element. Each dimension is above 0. */
@@ -126,8 +128,6 @@ typedef struct recmap_feature {
     int raw;
     int raw_resize; /* raw FIXED_LEN, but not ZLIB: not 0 if there is one value, which is truncated
                        to the size of the shape, or padded with zeros */
-    int as_bits;    /* UINT64: not 0 to take the 64 bits of each int64, negative or not, as numbers
-                       from 2^63 on are stored. Otherwise a negative number is an error. */
 
     /* FIXED_LEN: the values for a record without the feature: none (it is an error), one for every
      * element, or one per element. FIXED_LEN_SEQUENCE and SLICED: none, or the padding value;

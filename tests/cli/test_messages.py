@@ -1,6 +1,7 @@
 """Records that are protobuf messages: --descriptor and --message."""
 
 import json
+import os
 import unittest
 
 from support import CliTest, _field, _varint, tfrecord
@@ -62,6 +63,12 @@ class Messages(CliTest):
         )  # fmt: skip
         done = self.run_recmap("cat", "--where", "level == 2", "--format", "number", "a.rmx")
         self.assertEqual(done.out, b"2\n5\n")
+
+    def test_a_folder_is_not_a_descriptor(self):
+        os.mkdir(self.path("folder"))
+        done = self.run_recmap("index", "--descriptor", "folder", "--id", "Scene:scene_id", "a.tfrecord")
+        self.assertEqual(done.status, 4)
+        self.assertEqual(done.err.decode().splitlines()[0], "recmap: folder: cannot read: Is a directory")
 
     def test_finding_needs_the_descriptor(self):
         self.index_ids()

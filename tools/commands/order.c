@@ -213,8 +213,8 @@ static const char help[] =
     "Prints the record numbers of an epoch in order, one per line; or its rows of tokens or "
     "windows\n"
     "of episodes, each as the pieces RECORD:FIRST:COUNT of which it consists. No shard is read.\n"
-    "In a selection, numbers are positions in it, as for get. With --step, prints what a run reads\n"
-    "in one of its steps, also if it resumed from a state.\n" HELP_SHARDS;
+    "In a selection, numbers are positions in it, as for get. With --step, prints what a run\n"
+    "reads in one of its steps, also if it resumed from a state.\n" HELP_SHARDS;
 
 const struct command cmd_order = {"order", "print record numbers in order, or the pieces of rows",
                                   help, run};

@@ -32,6 +32,7 @@ int whole_file_read(char **data, size_t *size, const char *path, size_t limit) {
     message_fail_errno(&error, path, stream ? "read" : "open");
     if (stream) {
         free(*data);
+        *data = NULL;
         fclose(stream);
     }
     return message_print(&error);

@@ -187,7 +187,7 @@ bool batch_reserve_parts(recmap_batch *batch, size_t count) {
     if (!array_reserve(&batch->parts, &batch->part_capacity, count, sizeof *batch->parts))
         return false;
     while (batch->part_count < count) {
-        recmap_batch *part;
+        recmap_batch *part = NULL;
         if (recmap_batch_create(&part, NULL) != RECMAP_OK) return false;
         batch->parts[batch->part_count++] = part;
     }

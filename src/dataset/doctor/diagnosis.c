@@ -15,7 +15,7 @@
 enum { LISTED_OF_CHECK_MAX = 100, RECORDS_MAX = 1 << 24, MESSAGE_MAX = 1024 };
 
 static const char *const check_names[] = {
-#define DOCTOR_CHECK_NAME(name, text) [CHECK_##name] = text,
+#define DOCTOR_CHECK_NAME(name, text) [CHECK_##name] = (text),
     DOCTOR_CHECKS(DOCTOR_CHECK_NAME)};
 
 const char *recmap_severity_name(recmap_severity severity) {

@@ -239,7 +239,7 @@ static enum strict_verdict read_sizes(uint8_t *sizes, struct strict_decoder *dec
 }
 
 static enum strict_verdict start_dynamic(struct strict_decoder *decoder) {
-    uint8_t sizes[LITERALS + DISTANCES];
+    uint8_t sizes[LITERALS + DISTANCES] = {0};
     uint32_t literals, distances, size_count;
     if (!read_number(&literals, decoder, 5) || !read_number(&distances, decoder, 5) ||
         !read_number(&size_count, decoder, 4))
