@@ -10,8 +10,8 @@
 #include "base/core/array.h"
 #include "base/core/error.h"
 #include "base/core/interrupt.h"
+#include "base/core/path_pattern.h"
 #include "base/os/file.h"
-#include "base/os/path_pattern.h"
 
 /* A folder whose entries are to be matched. */
 struct tree_folder {

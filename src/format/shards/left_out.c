@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/core/error.h"
+#include "base/core/path_pattern.h"
 #include "base/core/plural.h"
 #include "base/core/redact.h"
 #include "base/os/file.h"
-#include "base/os/path_pattern.h"
 
 enum { NOTE_SIZE = 4096, LISTED_MAX = 3 };
 

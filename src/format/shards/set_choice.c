@@ -7,8 +7,8 @@
 
 #include "base/core/error.h"
 #include "base/core/interrupt.h"
+#include "base/core/path_pattern.h"
 #include "base/core/redact.h"
-#include "base/os/path_pattern.h"
 #include "base/words/character.h"
 
 /* Of advice and lists of sets. A name that does not fit is left out of advice. */

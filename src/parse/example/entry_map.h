@@ -3,7 +3,7 @@
 #ifndef RECMAP_PARSE_EXAMPLE_ENTRY_MAP_H
 #define RECMAP_PARSE_EXAMPLE_ENTRY_MAP_H
 
-#include "parse/example/message_writer.h"
+#include "parse/varints/message_writer.h"
 
 /* Offsets into an arena owned by the map's user. */
 struct map_entry {

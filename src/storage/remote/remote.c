@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/core/error.h"
+#include "base/core/path_pattern.h"
 #include "base/core/plural.h"
-#include "base/os/path_pattern.h"
 #include "storage/protocol/list_reply.h"
 #include "storage/remote/client.h"
 #include "storage/remote/transfer.h"

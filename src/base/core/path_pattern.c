@@ -1,4 +1,4 @@
-#include "base/os/path_pattern.h"
+#include "base/core/path_pattern.h"
 
 #include <fnmatch.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * of folders, including none; at the end, with or without a slash, for all files below. Names that
  * begin with a dot match only components that begin with a dot. Serves local files and the keys of
  * objects. Pure. */
-#ifndef RECMAP_BASE_OS_PATH_PATTERN_H
-#define RECMAP_BASE_OS_PATH_PATTERN_H
+#ifndef RECMAP_BASE_CORE_PATH_PATTERN_H
+#define RECMAP_BASE_CORE_PATH_PATTERN_H
 
 #include <recmap/status.h>
 #include <stdbool.h>

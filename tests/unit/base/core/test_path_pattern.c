@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/os/path_pattern.h"
+#include "base/core/path_pattern.h"
 #include "support/index/build.h"
 
 static bool matches(const char *text, const char *key) {

@@ -1,4 +1,4 @@
-#include "parse/example/message_writer.h"
+#include "parse/varints/message_writer.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Encodes protobuf messages into a growing, reusable buffer. Callers reserve room first; writing
  * then cannot fail. */
-#ifndef RECMAP_PARSE_EXAMPLE_MESSAGE_WRITER_H
-#define RECMAP_PARSE_EXAMPLE_MESSAGE_WRITER_H
+#ifndef RECMAP_PARSE_VARINTS_MESSAGE_WRITER_H
+#define RECMAP_PARSE_VARINTS_MESSAGE_WRITER_H
 
 #include <assert.h>
 #include <stdbool.h>
