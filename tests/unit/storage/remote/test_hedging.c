@@ -71,15 +71,24 @@ static void refuse(int fd) {
 
 /* ---- What the server does with the first request and with the second one. */
 
+/* Returns when the client has dropped the request. An answer before that could still be the first
+ * one that the client sees. */
+static void wait_for_drop(int fd) {
+    char byte;
+    (void)!recv(fd, &byte, 1, 0);
+}
+
 static void answer_the_second(int first, int second, int listening) {
     (void)listening;
     answer(second, "22");
+    wait_for_drop(first);
     answer(first, "11");
 }
 
 static void answer_the_first(int first, int second, int listening) {
     (void)listening;
     answer(first, "11");
+    wait_for_drop(second);
     answer(second, "22");
 }
 
@@ -106,8 +115,7 @@ static void interleave(int first, int second, int listening) {
     (void)listening;
     send_head(second);
     send_text(second, "2");
-    char byte;
-    (void)!recv(first, &byte, 1, 0); /* returns when the client drops this request */
+    wait_for_drop(first);
     answer(first, "11");
     send_text(second, "2");
     close(second);
@@ -117,8 +125,7 @@ static void interleave(int first, int second, int listening) {
 static void break_the_second(int first, int second, int listening) {
     send_head(second);
     send_text(second, "2");
-    char byte;
-    (void)!recv(first, &byte, 1, 0);
+    wait_for_drop(first);
     close(second);
     answer(first, "11");
     answer(accept_request(listening), "33");
