@@ -66,9 +66,13 @@ class Messages(CliTest):
 
     def test_a_folder_is_not_a_descriptor(self):
         os.mkdir(self.path("folder"))
-        done = self.run_recmap("index", "--descriptor", "folder", "--id", "Scene:scene_id", "a.tfrecord")
+        done = self.run_recmap(
+            "index", "--descriptor", "folder", "--id", "Scene:scene_id", "a.tfrecord"
+        )
         self.assertEqual(done.status, 4)
-        self.assertEqual(done.err.decode().splitlines()[0], "recmap: folder: cannot read: Is a directory")
+        self.assertEqual(
+            done.err.decode().splitlines()[0], "recmap: folder: cannot read: Is a directory"
+        )
 
     def test_finding_needs_the_descriptor(self):
         self.index_ids()
