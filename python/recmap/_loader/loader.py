@@ -294,12 +294,12 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         )
         self._loader = self._create(self._order, self._batch_size)
         warn_of_inflating(dataset, self.order, self._batch_size, world_size)
-        self._warn_of_no_steps()
+        self._warn_of_no_steps(last)
         self._identity = dataset._fingerprint(), dataset._record_count()
         self._set_transform(transform, transform_threads)
 
-    def _warn_of_no_steps(self) -> None:
-        if self._last == "drop" and len(self.order) and not len(self):
+    def _warn_of_no_steps(self, last: Last) -> None:
+        if last == "drop" and len(self.order) and not len(self):
             warn_caller(
                 f'there are no steps: last="drop" leaves out a step that is not full, and the '
                 f"{counted(len(self.order), 'position')} of an epoch cannot fill one"

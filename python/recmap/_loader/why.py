@@ -8,14 +8,10 @@ import sys
 import threading
 import time
 import weakref
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict
 
 from .. import _recmap
 from .._base.numbers import is_integer
-
-if TYPE_CHECKING:
-    from .joined import JoinedLoader
-    from .loader import Loader
 
 __all__ = [
     "CAUSES",
@@ -101,7 +97,7 @@ def _cause_of(loader: _recmap.Loader, facts: tuple[Any, ...], transforms: bool) 
     return "nothing" if is_ready or not any(times) else CAUSES[times.index(max(times))]
 
 
-def why_of(loader: Loader[Any]) -> Why:
+def why_of(loader: Any) -> Why:
     facts = loader._loader.why()
     _, _, waited_ns, step, threads, begun, ready, _, pending = facts
     cause = _cause_of(loader._loader, facts, loader._transform is not None)
@@ -157,12 +153,12 @@ def line_of(why: Why) -> str:
     )
 
 
-def _say(loader: Loader[Any] | JoinedLoader) -> None:
+def _say(loader: Any) -> None:
     sys.stderr.write(line_of(loader.why()) + "\n")
     sys.stderr.flush()
 
 
-def say_on(loader: Loader[Any] | JoinedLoader, signum: int) -> None:
+def say_on(loader: Any, signum: int) -> None:
     """Installs a handler that prints the line of a loader, as long as the loader exists."""
     reference = weakref.ref(loader)
 
@@ -189,7 +185,7 @@ class StallWatch:
     It refers to the loader only while it looks at it, so it ends with the loader.
     """
 
-    def __init__(self, loader: Loader[Any], seconds: float) -> None:
+    def __init__(self, loader: Any, seconds: float) -> None:
         self._loader, self._seconds = weakref.ref(loader, self._end), seconds
         self._ended = threading.Event()
         self.count = 0  # waits that took so long

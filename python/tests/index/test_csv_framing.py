@@ -102,9 +102,9 @@ def test_noquotes_ends_rows_at_every_line_feed(tmp_path):
 def test_header_is_not_a_record(tmp_path):
     ds = open_text(tmp_path, '\ufeff"a\nb",c\r\n1,2\r\n3,4', "csv")
     assert [bytes(record) for record in ds] == [b"1,2", b"3,4"]
-    assert ds._header() == b'"a\nb",c'
-    assert ds.select([1])._header() == b'"a\nb",c'
-    assert recmap.open(tmp_path / "t.rmx")._header() == b'"a\nb",c'
+    assert ds._header()[0] == b'"a\nb",c'
+    assert ds.select([1])._header()[0] == b'"a\nb",c'
+    assert recmap.open(tmp_path / "t.rmx")._header()[0] == b'"a\nb",c'
 
 
 def test_header_must_be_the_same_in_all_shards(tmp_path):
@@ -129,7 +129,7 @@ def test_header_of_an_appended_shard_must_be_that_of_the_index(tmp_path):
         recmap.open(tmp_path, framing="csv", index=tmp_path / "i.rmx")
     (tmp_path / "b.csv").write_text("x,y\n3,4\n")
     ds = recmap.open(tmp_path, framing="csv", index=tmp_path / "i.rmx")
-    assert [bytes(record) for record in ds] == [b"1,2", b"3,4"] and ds._header() == b"x,y"
+    assert [bytes(record) for record in ds] == [b"1,2", b"3,4"] and ds._header()[0] == b"x,y"
 
 
 def test_merged_indexes_have_the_same_header(tmp_path):
@@ -137,7 +137,7 @@ def test_merged_indexes_have_the_same_header(tmp_path):
         (tmp_path / f"{name}.csv").write_text(text)
         recmap.index(tmp_path / f"{name}.csv", tmp_path / f"{name}.rmx", framing="csv")
     recmap.merge(tmp_path / "ab.rmx", [tmp_path / "a.rmx", tmp_path / "b.rmx"])
-    assert recmap.open(tmp_path / "ab.rmx")._header() == b"x,y"
+    assert recmap.open(tmp_path / "ab.rmx")._header()[0] == b"x,y"
     with pytest.raises(recmap.StateMismatchError, match=r"c\.rmx.*`z`.*a\.rmx it is `y`"):
         recmap.merge(tmp_path / "ac.rmx", [tmp_path / "a.rmx", tmp_path / "c.rmx"])
 
@@ -145,7 +145,7 @@ def test_merged_indexes_have_the_same_header(tmp_path):
 def test_annotating_keeps_the_header(tmp_path):
     ds = open_text(tmp_path, "x,y\n1,2\n3,4\n", "csv")
     ds.annotate({"good": [0, 1]})
-    assert recmap.open(tmp_path / "t.rmx")._header() == b"x,y"
+    assert recmap.open(tmp_path / "t.rmx")._header()[0] == b"x,y"
 
 
 def test_shard_that_grows_has_no_second_header(tmp_path):

@@ -368,9 +368,11 @@ struct source *open_shard_distant_source(const struct open_shard *shard) {
     return is_distant ? shard->source : NULL;
 }
 
+/* If none of the bytes is stored, another thread may have made them missing in the meantime. */
 bool open_shard_forget(const struct open_shard *shard, uint64_t offset, uint64_t size) {
     struct span_source source = source_of(shard);
-    if (shard->stored && stored_spans_forget(shard->stored, &source, offset, size)) return true;
+    bool was_stored = shard->stored && stored_spans_forget(shard->stored, &source, offset, size);
+    if (was_stored || (shard->stored && !open_shard_is_remote(shard))) return true;
     if (!open_shard_is_remote(shard)) return false;
     if (is_compressed(shard)) { /* which of its bytes are wrong is not known */
         offset = 0;
