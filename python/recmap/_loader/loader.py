@@ -573,7 +573,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         if self._join is not None:
             columns_of_step = self._join.columns_of_step
         given = self._arguments["transform"]  # not what an adapter made of it
-        return self._pipelines.Pipeline(
+        made: Pipeline = self._pipelines.Pipeline(
             self._loader,
             check_of_step(check, self._join),
             value_of_step(transform, columns_of_step, given),
@@ -581,6 +581,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
             self._epoch_limit(),
             self._times,
         )
+        return made
 
     def _columns_of_step(self) -> Callable[[_recmap.Step], Any]:
         """Returns a function that makes the batch of a step. It has no reference to the loader."""

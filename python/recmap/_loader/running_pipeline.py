@@ -35,9 +35,8 @@ class RunningPipeline:
     def get_or_create(self, create: Callable[[], Pipeline]) -> Pipeline:
         slot = self._slot
         while True:
-            pipeline: Pipeline | None = slot.get("pipeline")
-            if pipeline is None:
-                pipeline = slot.setdefault("pipeline", create())
+            found: Pipeline | None = slot.get("pipeline")
+            pipeline: Pipeline = found or slot.setdefault("pipeline", create())
             if not pipeline.is_stopped:
                 break
             slot = slot.setdefault("next", {})

@@ -18,14 +18,14 @@ class StepShare(NamedTuple):
 
     epoch: int
     first: int
-    count: int
+    size: int
 
     def numbers(self, order: _recmap.Order) -> Int64s | tuple[Int64s, Int64s]:
         """The numbers of the records at these positions, or the pieces of the rows."""
-        past = np.arange(self.first, self.first + self.count, dtype=np.uint64)
+        past = np.arange(self.first, self.first + self.size, dtype=np.uint64)
         positions = past % np.uint64(max(order.count(), 1))
         if order.row_width():
             return pieces_of(order, self.epoch, positions)
-        numbers = np.empty(self.count, np.uint64)
+        numbers = np.empty(self.size, np.uint64)
         order.at(numbers, self.epoch, positions)
         return numbers.view(np.int64)

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 import weakref
+from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias, TypedDict
 
 from .. import _recmap
@@ -56,9 +57,7 @@ class Pending(TypedDict):
     last_error: str
 
 
-class Why(TypedDict, total=False):
-    """What `Loader.why` returns; see there."""
-
+class _Facts(TypedDict):
     cause: Cause
     rank: int
     epoch: int
@@ -67,6 +66,11 @@ class Why(TypedDict, total=False):
     stage: Literal["reading", "transform", "caller", "none"]
     seconds: float
     queues: dict[str, int]
+
+
+class Why(_Facts, total=False):
+    """What `Loader.why` returns; see there."""
+
     pending: Pending
 
 
@@ -85,6 +89,8 @@ def _pending(found: tuple[str, int, int, int, int, str]) -> Pending:
 
 def _cause_of(loader: _recmap.Loader, facts: tuple[Any, ...], transforms: bool) -> Cause:
     """The cause of a moment. Takes no lock that is held while something is waited for."""
+    work: int
+    times: Sequence[int]
     _, work, waited_ns, _, _, _, ready, times, _ = facts
     step = loader.first()
     is_ready = ready > 0 if step is None else not transforms or step.status in _FINISHED
@@ -128,7 +134,7 @@ def _stage_of(cause: Cause) -> Literal["reading", "transform", "caller", "none"]
     return "none" if cause == "nothing" else "reading"
 
 
-def cause_times(loader: _recmap.Loader) -> dict[Cause, int]:
+def cause_times(loader: _recmap.Loader) -> dict[str, int]:
     """Nanoseconds of all reading threads, by what they were spent on."""
     times = loader.why()[7]
     return dict(zip(CAUSES[2:], times[2:], strict=True))
