@@ -147,9 +147,11 @@ def test_a_full_cache_keeps_what_it_has(cached, server, local, folder):
     with cached(cache_size=limit) as ds:
         counts = [requests_of_epoch(ds, seed) for seed in range(3)]
         assert limit // 2 < used_by(folder) <= limit
-    assert counts[0] > counts[1] == counts[2] > 0
+    twice = counts[1] // 40  # slow requests may be sent twice: at most 2 % of all
+    assert counts[0] > counts[1] > 0
+    assert abs(counts[1] - counts[2]) <= twice
     with cached(cache_size=limit) as ds:  # another run finds the cache full
-        assert counts[1] - 1 <= requests_of_epoch(ds, 3) <= counts[1]
+        assert abs(requests_of_epoch(ds, 3) - counts[1]) <= twice + 1
         assert used_by(folder) <= limit + BLOCK  # some file systems count blocks late
 
 
