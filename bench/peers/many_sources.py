@@ -51,7 +51,7 @@ def peak_memory():
 def figures():
     return {
         "threads": len(os.listdir("/proc/self/task")),
-        "descriptors": len(os.listdir("/proc/self/fd")) - 1,  # without that of the listing
+        "descriptors": len(os.listdir("/proc/self/fd")) - 1,  # without the one of listdir
         "maps": Path("/proc/self/maps").read_text().count("\n"),
     }
 

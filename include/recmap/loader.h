@@ -134,7 +134,7 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_tell(uint64_t *epoch, ui
                                                              const recmap_loader *loader,
                                                              recmap_error *error);
 
-/* Finds a step of the present run: sets `deal` to that of the step's epoch, and `index` to the
+/* Finds a step of the present run: sets `deal` to the deal of its epoch, and `index` to the
  * number of the step in it. recmap_deal_share and recmap_deal_numbers then give the records of each
  * rank. A run begins at the start of epoch 0, or where the loader was moved by seek or load, and
  * its steps are counted from 0 over all epochs, as recmap_batch_step has them. A state holds no

@@ -287,7 +287,7 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_deal_init(recmap_deal *deal,
                                                            const recmap_deal_options *options,
                                                            recmap_error *error);
 
-/* Finds step `step` of a run, counted from 0 over its epochs: sets `deal` to that of the step's
+/* Finds step `step` of a run, counted from 0 over its epochs: sets `deal` to the deal of its
  * epoch, and `index` to the number of the step in it. The run begins at `position` of `epoch`. NULL
  * options are the defaults. Errors: as recmap_deal_init; INVALID if an epoch has no steps, or if
  * the step's epoch is above 2^62. */

@@ -20,8 +20,8 @@ class RecordReader(Mapping[str, Any]):
     """
 
     def _reader(self, header: Header | None) -> Any:
-        """How records are read, as the extension expects it. `header` is that of the data set's
-        CSV files, if they have one."""
+        """How records are read, as the extension expects it. `header` is the header line of CSV
+        files, and the file that has it."""
         raise NotImplementedError
 
     def _rows(self) -> tuple[Row, ...]:

@@ -30,8 +30,8 @@ struct activity_request {
 };
 
 struct activity {
-    pthread_mutex_t
-        lock;     /* never held while the thread may wait, so others never wait for it long */
+    /* Never held while the thread may wait, so other threads get it soon. */
+    pthread_mutex_t lock;
     long thread;  /* its number; 0: none is attached */
     uint64_t job; /* the number of its job, which is up to its owner */
     enum activity_stage stage;

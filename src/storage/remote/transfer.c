@@ -494,7 +494,7 @@ static recmap_status repeat_or_fail(size_t *failed_index, struct slot *slot, rec
     return slot_fail(slot, error);
 }
 
-/* For whoever asks what is waited for. */
+/* Keeps why an attempt failed, which recmap_loader_why tells while the next one is waited for. */
 static void note_failure(struct attempt *attempt, const struct slot *slot) {
     if (slot->is_judged)
         snprintf(attempt->failure, sizeof attempt->failure, "status %ld", slot->reply.status);
