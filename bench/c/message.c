@@ -15,7 +15,7 @@
 
 #include "example.h"
 #include "measure.h"
-#include "parse/example/message_writer.h"
+#include "parse/varints/message_writer.h"
 
 enum { BATCH = 256, RECORDS = 4096, LONG = 1024, SMALL = 12, IMAGE = 50000, SAMPLE_NS = 50000000 };
 
