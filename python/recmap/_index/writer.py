@@ -53,7 +53,7 @@ class Writer(Closing):
     under their final names. They then replace files of these names: a warning says so at once if
     these have an index beside them. An exception inside ``with``, or while the files are closed,
     removes all of them. If only the index fails, the files are complete and remain without it. A
-    writer that is neither closed nor abandoned loses its records, with a ResourceWarning.
+    writer that is neither closed nor abandoned loses its records, with a RuntimeWarning.
 
     The files are compressed if their names end in .gz or .zlib (or .GZ), or with `compression`. The
     compressed bytes do not depend on the number of threads.
@@ -257,10 +257,11 @@ class Writer(Closing):
         if getattr(self, "_writers", None) and os.getpid() == self._owner:
             first = repr(self.paths[0])
             more = f" and {len(self.paths) - 1} more" if len(self.paths) > 1 else ""
+            lost = f"{counted(len(self), 'record')} {'is' if len(self) == 1 else 'are'} lost"
             warnings.warn(
-                f"a recmap.Writer of {first}{more} was not closed: its "
-                f"{counted(len(self), 'record')} are lost; write inside `with`, or call close()",
-                ResourceWarning,
+                f"a recmap.Writer of {first}{more} was not closed: {lost}; write inside `with`, "
+                "or call close()",
+                RuntimeWarning,  # unlike a ResourceWarning, shown without -W
                 stacklevel=2,
                 source=self,
             )

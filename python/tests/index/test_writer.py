@@ -555,8 +555,8 @@ def test_gzip_tests_compressed_files(tmp_path):
 def test_a_writer_that_is_not_closed_says_what_is_lost(tmp_path):
     writer = recmap.Writer(tmp_path / "a@3.tfrecord", index=tmp_path / "a.rmx")
     writer.write(b"x")
-    message = r"a-00000-of-00003.tfrecord' and 2 more was not closed: its 1 record .* lost"
-    with pytest.warns(ResourceWarning, match=message):
+    message = r"a-00000-of-00003.tfrecord' and 2 more was not closed: 1 record is lost"
+    with pytest.warns(RuntimeWarning, match=message):
         del writer
         gc.collect()
     assert not list(tmp_path.iterdir())

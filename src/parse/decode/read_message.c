@@ -133,21 +133,33 @@ static bool read_group(struct message_reader *reader, const struct message_op *o
     return read_node(reader, op->node, wire, op->tag + WIRE_GROUP_END - WIRE_GROUP);
 }
 
-/* Reads a varint. If there are bytes enough, without a branch for each. */
-static inline bool read_varint(uint64_t *bits, struct wire *wire, struct wire_trace *trace) {
-    if (wire_left(wire) >= sizeof(uint64_t)) {
-        uint64_t word = load64(wire->at), ends = ~word & TOP_BITS;
-        if (ends) {
-            *bits = fold8(word & (ends ^ (ends - 1)));
-            wire->at += (size_t)__builtin_ctzll(ends) / 8 + 1;
-            return true;
-        }
-    }
-    return wire_read_varint(bits, wire, trace);
-}
-
 static bool fail_end(struct message_reader *reader, const struct wire *wire) {
     return wire_fail(&reader->trace, wire->at, "number runs past the end");
+}
+
+static inline uint64_t fast_integer(const struct message_op *op, uint64_t bits) {
+    return op->fast == FAST_WORD ? bits
+                                 : message_integer((enum message_form)op->targets->form, bits);
+}
+
+/* Reads varints that are usual fields, without a branch for each of their bytes, and with the start
+ * of the next field in a register. Returns where another field starts, or one that is left to the
+ * careful readers: near the end, too long, or of a value that the column cannot hold. */
+static inline const uint8_t *read_varints(struct message_reader *reader,
+                                          const struct message_node *node, const uint8_t *at,
+                                          const uint8_t *end) {
+    while ((size_t)(end - at) > sizeof(uint64_t) && *at < 0x80 && node->quick[*at]) {
+        const struct message_op *op = &node->ops[node->quick[*at] - 1];
+        const struct message_target *target = op->targets;
+        if (op->fast != FAST_WORD && op->fast != FAST_VARINT) break;
+        uint64_t word = load64(at + 1), ends = ~word & TOP_BITS;
+        if (!ends) break;
+        uint64_t value = fast_integer(op, fold8(word & (ends ^ (ends - 1))));
+        if (value - (uint64_t)target->low > target->span) break;
+        message_store(reader->state.places[target->slot], message_value_align(value, target->size));
+        at += (size_t)__builtin_ctzll(ends) / 8 + 2;
+    }
+    return at;
 }
 
 /* The usual fields: see message_fast. */
@@ -161,9 +173,8 @@ static inline bool read_fast(struct message_reader *reader, const struct message
     switch ((enum message_fast)op->fast) {
     case FAST_WORD:
     case FAST_VARINT:
-        if (!read_varint(&bits, wire, &reader->trace)) return false;
-        value = op->fast == FAST_WORD ? bits
-                                      : message_integer((enum message_form)target->form, bits);
+        if (!wire_read_varint(&bits, wire, &reader->trace)) return false;
+        value = fast_integer(op, bits);
         reader->value_at = start;
         if (value - (uint64_t)target->low > target->span)
             return message_fail_range(reader, target, bits);
@@ -232,6 +243,8 @@ static bool read_node(struct message_reader *reader, uint32_t index, struct wire
     while (!wire_done(wire)) {
         const struct message_op *op;
         uint32_t tag;
+        wire->at = read_varints(reader, node, wire->at, wire->end);
+        if (wire_done(wire)) break;
         if (*wire->at < 0x80) {
             tag = *wire->at++;
             op = node->quick[tag] ? &node->ops[node->quick[tag] - 1] : NULL;
