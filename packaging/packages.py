@@ -9,12 +9,13 @@ import components
 
 _NAME = re.compile(r"recmap-([^-]+)-.*\.whl|recmap-([^-]+)\.tar\.gz|[^_]+_([^_]+)_[^_]+\.deb")
 
-# What packaging/build-wheel, `python -m build --sdist` and packaging/build-deb write.
+# What packaging/build-packages writes.
 _KINDS = {
     "a wheel for x86-64": "*-abi3-*_x86_64.whl",
     "a wheel for aarch64": "*-abi3-*_aarch64.whl",
     "the source distribution": "recmap-*.tar.gz",
     "Debian packages": "*.deb",
+    "the documentation": "documentation.tar.gz",
 }
 
 

@@ -40,5 +40,12 @@ def render_docstring(_app, _what, _name, _object, _options, lines: list[str]) ->
     lines[:] = rendered
 
 
+def show_version(_app, config) -> None:
+    """The header of every page. packaging/build-docs tells the version."""
+    text = f"These pages describe recmap {config.release}."
+    config.html_theme_options = {"announcement": text}
+
+
 def setup(app) -> None:
+    app.connect("config-inited", show_version)
     app.connect("autodoc-process-docstring", render_docstring)
