@@ -88,6 +88,10 @@ static recmap_status decode(recmap_image_rows *rows, const recmap_region *wanted
 RECMAP_API const recmap_image_decoder *recmap_image_decoder_main(void);
 
 const recmap_image_decoder *recmap_image_decoder_main(void) {
-    static const recmap_image_decoder qoi = {"qoi", recognizes, describe, decode, NULL};
+    static const recmap_image_decoder qoi = {.version = RECMAP_IMAGE_DECODER_VERSION,
+                                             .name = "qoi",
+                                             .recognizes = recognizes,
+                                             .describe = describe,
+                                             .decode = decode};
     return &qoi;
 }

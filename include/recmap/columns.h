@@ -126,7 +126,8 @@ typedef struct recmap_failure {
     uint64_t number; /* of the record */
     uint64_t offset; /* byte in the record, or RECMAP_NO_OFFSET */
     recmap_status status;
-    const char *message; /* as in recmap_error; valid as long as the columns */
+    const char *message;  /* as in recmap_error; valid as long as the columns */
+    uint64_t reserved[4]; /* 0; room for later versions */
 } recmap_failure;
 
 /* The number of rows of the last parse that could not be parsed. */

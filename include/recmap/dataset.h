@@ -206,6 +206,7 @@ typedef struct recmap_shard_info {
     const char *framing;     /* "tfrecord" */
     const char *compression; /* "none", "gzip" or "zlib" */
     uint8_t hash[16];        /* XXH3-128 over its record boundaries and data CRCs */
+    uint64_t reserved[4];    /* 0; room for later versions */
 } recmap_shard_info;
 
 /* Errors: INVALID if `shard_index` is out of range. Strings live as long as the data set. */
@@ -251,6 +252,7 @@ typedef struct recmap_span_statistics {
     uint64_t hit_count;     /* how often a span was already inflated */
     uint64_t evict_count;   /* spans removed to make room */
     uint64_t held_size;     /* bytes kept now */
+    uint64_t reserved[4];   /* 0; room for later versions */
 } recmap_span_statistics;
 
 /* Never fails. Threads: any. */
@@ -259,8 +261,9 @@ RECMAP_API recmap_span_statistics recmap_dataset_span_statistics(const recmap_da
 /* Reads of remote and compressed shards since the data set was opened, with a cache
  * (options.cache). */
 typedef struct recmap_cache_statistics {
-    uint64_t hit_count;  /* reads that the cache answered */
-    uint64_t miss_count; /* reads for which an object was requested, or a span was inflated */
+    uint64_t hit_count;   /* reads that the cache answered */
+    uint64_t miss_count;  /* reads for which an object was requested, or a span was inflated */
+    uint64_t reserved[6]; /* 0; room for later versions */
 } recmap_cache_statistics;
 
 /* All zeros without a cache. Never fails. Threads: any. */
@@ -283,6 +286,7 @@ typedef struct recmap_span_info {
     uint64_t span_count;
     uint64_t largest_size; /* inflated bytes of the largest span */
     uint64_t keep_size;    /* upper bound on the bytes of spans that are kept */
+    uint64_t reserved[4];  /* 0; room for later versions */
 } recmap_span_info;
 
 /* Errors: CORRUPT (the index), NO_MEMORY. Cost: reads all seek points. Threads: any. */
@@ -298,7 +302,8 @@ typedef struct recmap_damage {
     /* The shard. In a report: the file's path, or the object's URL without credentials and query.
      * Otherwise the name in the index. */
     const char *path;
-    const char *reason; /* one line */
+    const char *reason;   /* one line */
+    uint64_t reserved[4]; /* 0; room for later versions */
 } recmap_damage;
 
 /* Damage `damage_index` of the index's list (info.damage_count), in file order. Strings live as
@@ -362,6 +367,7 @@ typedef struct recmap_peek {
     uint64_t offset;
     uint32_t shard_index;
     const void *shard;
+    uint64_t reserved[2]; /* private */
 } recmap_peek;
 
 /* Splits recmap_dataset_get in two, for callers that have other work to do while the record's bytes
@@ -466,9 +472,10 @@ typedef struct recmap_lifted_column {
     const char *name; /* lives as long as the data set */
     recmap_type type;
     const char *default_value; /* or NULL */
-    int is_annotated;    /* its values were added to the index and did not come from the records;
-                            unknown, so 0, of columns that were added before 0.2.0 */
-    uint64_t null_count; /* records whose value is null */
+    int is_annotated;     /* its values were added to the index and did not come from the records;
+                             unknown, so 0, of columns that were added before 0.2.0 */
+    uint64_t null_count;  /* records whose value is null */
+    uint64_t reserved[4]; /* 0; room for later versions */
 } recmap_lifted_column;
 
 /* Lifted column `column_index` of info.lifted_column_count. The first is always "@length", the size

@@ -87,12 +87,13 @@ RECMAP_API void recmap_diagnosis_destroy(recmap_diagnosis *diagnosis);
 typedef struct recmap_finding {
     const char *check; /* the check that found it, such as "equal_records". A static string */
     recmap_severity severity;
-    const char *shard;   /* the path of the shard of the record, or of the file that is meant; NULL
-                            if the finding is about no single file */
-    uint64_t record;     /* the first record that is meant, by its number in the data set, or its
-                            position in `numbers`; or RECMAP_NO_RECORD */
-    const char *message; /* one line, without what must not reach a terminal */
-    const char *advice;  /* the same: what to do */
+    const char *shard;    /* the path of the shard of the record, or of the file that is meant; NULL
+                             if the finding is about no single file */
+    uint64_t record;      /* the first record that is meant, by its number in the data set, or its
+                             position in `numbers`; or RECMAP_NO_RECORD */
+    const char *message;  /* one line, without what must not reach a terminal */
+    const char *advice;   /* the same: what to do */
+    uint64_t reserved[4]; /* 0; room for later versions */
 } recmap_finding;
 
 /* The findings: errors first, then warnings, then notes. */

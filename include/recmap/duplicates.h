@@ -56,6 +56,7 @@ typedef struct recmap_repeated_ids {
     size_t listed_count;
     uint64_t missing_count; /* records without an id, */
     uint64_t first_missing; /* and the first of them */
+    uint64_t reserved[4];   /* 0; room for later versions */
 } recmap_repeated_ids;
 
 /* Finds which of `count` records, given by their numbers, have the id of an earlier one or none.

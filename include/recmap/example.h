@@ -89,6 +89,7 @@ typedef struct recmap_schema_feature {
     uint32_t image_width;
     int has_wide_gray;
     uint64_t turned_count; /* pictures that EXIF says are not stored upright */
+    uint64_t reserved[8];  /* 0; room for later versions */
 } recmap_schema_feature;
 
 /* The number of features and feature lists, and number `feature_index` (below that) of them:

@@ -184,6 +184,7 @@ typedef struct recmap_feature {
     /* BOXES: where the boxes are, and in which image (image.h). `element` is FLOAT32, `key` is NULL
      * and `shape` is empty. */
     const struct recmap_boxes *boxes;
+    uint64_t reserved[4]; /* 0; room for later versions. Anything else is INVALID */
 } recmap_feature;
 
 #ifdef __cplusplus

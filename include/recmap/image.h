@@ -94,10 +94,11 @@ struct recmap_image {
  * No box is removed: a box that lies outside has no area left. The column is null if the record has
  * none of the features. */
 typedef struct recmap_boxes {
-    const char *image;   /* the name of an IMAGE feature of the same parser */
-    const char *keys[4]; /* of ymin, xmin, ymax and xmax; the others NULL: the first has all */
-    int is_visible;      /* not 0: the column has one number for each box instead, the share of its
-                            area that is left; 0 for boxes without an area */
+    const char *image;    /* the name of an IMAGE feature of the same parser */
+    const char *keys[4];  /* of ymin, xmin, ymax and xmax; the others NULL: the first has all */
+    int is_visible;       /* not 0: the column has one number for each box instead, the share of its
+                             area that is left; 0 for boxes without an area */
+    uint64_t reserved[4]; /* 0; room for later versions. Anything else is INVALID */
 } recmap_boxes;
 
 /* What the random draws depend on. `position` is RECMAP_NO_RECORD unless the order may hold a

@@ -27,6 +27,7 @@ typedef struct recmap_image_info {
     const char *mode;     /* "L", "LA", "RGB", "RGBA", "CMYK" or "P"; static */
     unsigned depth;       /* bits of a channel: 1, 2, 4, 8 or 16 */
     unsigned orientation; /* of EXIF, 1 to 8; 1 if there is none */
+    uint64_t reserved[4]; /* 0; room for later versions */
 } recmap_image_info;
 
 /* A part of the stored picture, in pixels. It is never empty and lies within the picture. */
@@ -51,6 +52,7 @@ struct recmap_image_rows {
  * `name`, `context` and the functions must live as long as parsers, columns and calls that use the
  * decoder. The struct itself is copied. */
 typedef struct recmap_image_decoder {
+    uint32_t version; /* RECMAP_IMAGE_DECODER_VERSION */
     const char *name; /* for messages, such as "qoi": 1 to 63 bytes */
 
     /* Returns not 0 if the bytes are of this format. Looks at the signature only. */
@@ -67,8 +69,11 @@ typedef struct recmap_image_decoder {
     recmap_status (*decode)(recmap_image_rows *rows, const recmap_region *wanted,
                             const uint8_t *data, size_t size, void *context);
 
-    void *context; /* passed to the functions */
+    void *context;        /* passed to the functions */
+    uint64_t reserved[4]; /* 0; room for later versions */
 } recmap_image_decoder;
+
+enum { RECMAP_IMAGE_DECODER_VERSION = 1 };
 
 /* Says that the picture that is decoded has this header. A decoder that reads the header again in
  * `decode` calls it before the first row, so that it can rely on the size: a header other than the

@@ -119,6 +119,7 @@ typedef struct recmap_index_summary {
     char empty_shard[RECMAP_NOTICE_SIZE]; /* notices that name the first of them and the number of
                                              others; or "" */
     char open_shard[RECMAP_NOTICE_SIZE];
+    uint64_t reserved[16]; /* 0; room for later versions */
 } recmap_index_summary;
 
 /* Builds one index. A builder belongs to one thread at a time. It starts threads of its own.

@@ -223,6 +223,7 @@ typedef struct recmap_loader_statistics {
     uint64_t readahead_distance;   /* current read-ahead distance in records */
     unsigned thread_count;         /* 0 before the first batch was requested */
     unsigned batches_ready;        /* current number */
+    uint64_t reserved[8];          /* 0; room for later versions */
 } recmap_loader_statistics;
 
 /* Reads the statistics. Threads: any. Errors: INVALID in a child. */
@@ -251,14 +252,15 @@ typedef struct recmap_why {
     unsigned thread_count;  /* 0: reading has not begun */
     unsigned batches_begun; /* that threads have taken up, and the caller has not taken yet */
     unsigned batches_ready; /* of these */
-    uint64_t cause_ns[RECMAP_CAUSES]; /* time of all threads since reading began, by cause */
-    int has_pending;                  /* a request to a store is not answered: the oldest of them */
-    char name[256];                   /* its URL, without what may be a secret */
+    uint64_t cause_ns[16];  /* time of all threads since reading began, by cause; has room */
+    int has_pending;        /* a request to a store is not answered: the oldest of them */
+    char name[256];         /* its URL, without what may be a secret */
     uint64_t first_byte;
     uint64_t last_byte;
     unsigned attempt;     /* from 1 */
     uint64_t pending_ns;  /* since it was begun */
     char last_error[128]; /* why the attempt before failed; "" if there was none */
+    uint64_t reserved[8]; /* 0; room for later versions */
 } recmap_why;
 
 /* Says what the loader waits for. Waits for no read, however long that takes, and touches neither
@@ -291,6 +293,7 @@ typedef struct recmap_request_estimate {
     uint64_t byte_count;      /* requested, with the gaps between records that share a request */
     uint64_t used_byte_count; /* of the records, with their framing */
     int is_exact;             /* all batches were counted; 0: some, and the others estimated */
+    uint64_t reserved[4];     /* 0; room for later versions */
 } recmap_request_estimate;
 
 /* Counts the requests of the loader's epoch, by running the order and merging the records of each

@@ -59,6 +59,7 @@ typedef struct recmap_message_field {
     recmap_element element; /* that holds all its values: INT32 for an enum, BYTES for a string;
                                NONE for a message */
     size_t levels;          /* how many fields of the path are repeated: 0 for one value */
+    uint64_t reserved[4];   /* 0; room for later versions */
 } recmap_message_field;
 
 /* Finds the field of a path; the type must be known. Errors: INVALID if there is no such field,

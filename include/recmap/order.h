@@ -271,10 +271,11 @@ typedef struct recmap_deal_options {
 typedef struct recmap_deal {
     const recmap_order *order;
     uint64_t epoch;
-    uint64_t position; /* start position */
-    recmap_deal_options options;
+    uint64_t position;    /* start position */
     uint64_t step_count;  /* the same on every rank */
     uint64_t first_batch; /* of the order's own batches: the one that contains `position` */
+    recmap_deal_options options;
+    uint64_t reserved[4]; /* 0; options and deals may grow into it */
 } recmap_deal;
 
 /* Sets the members of `deal`. `position` may be the epoch's end: then no steps are left. If the

@@ -27,12 +27,13 @@ typedef struct recmap_state_info {
     uint64_t record_count;   /* of the data set */
     uint64_t position_count; /* positions per epoch */
     uint64_t epoch;
-    uint64_t position;  /* 0 to position_count */
-    const char *order;  /* as recmap_order_describe writes it; in a state it lives as long as the
-                         * state */
-    int has_draws;      /* not 0 if the run has random images, or a draw_seed that is not 0: then
-                           another draw_seed is MISMATCH */
-    uint64_t draw_seed; /* see recmap_loader_options; 0 without draws */
+    uint64_t position;    /* 0 to position_count */
+    const char *order;    /* as recmap_order_describe writes it; in a state it lives as long as the
+                           * state */
+    int has_draws;        /* not 0 if the run has random images, or a draw_seed that is not 0: then
+                             another draw_seed is MISMATCH */
+    uint64_t draw_seed;   /* see recmap_loader_options; 0 without draws */
+    uint64_t reserved[8]; /* 0; room for later versions */
 } recmap_state_info;
 
 /* Creates a state of these values, which the caller destroys. The text is copied without the

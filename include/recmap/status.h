@@ -62,10 +62,15 @@ typedef struct recmap_error {
     char path[4096];    /* the file, or "" */
     char message[1024]; /* what was found and what was expected; one line, no full stop */
     char advice[512];   /* what to do next; one line, or "" */
+    uint64_t reserved[4]; /* 0; room for later versions */
 } recmap_error;
 
 #define RECMAP_ERROR_INIT                                                                          \
-    { RECMAP_OK, 0, RECMAP_NO_RECORD, RECMAP_NO_OFFSET, "", "", "" }
+    {                                                                                              \
+        RECMAP_OK, 0, RECMAP_NO_RECORD, RECMAP_NO_OFFSET, "", "", "", {                            \
+            0                                                                                      \
+        }                                                                                          \
+    }
 
 /* The version of the library at run time, for example "0.2.0". */
 RECMAP_API const char *recmap_version(void);

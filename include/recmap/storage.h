@@ -148,6 +148,7 @@ typedef struct recmap_storage_statistics {
     uint64_t latency_p50_ns;  /* median; 0: no request was answered */
     uint64_t latency_p99_ns;  /* 99th percentile */
     uint64_t gap;             /* the present gap, in bytes: see recmap_storage_set */
+    uint64_t reserved[8];     /* 0; room for later versions */
 } recmap_storage_statistics;
 
 /* Returns true if anything besides the caller keeps the storage, such as an open data set or

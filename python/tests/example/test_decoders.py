@@ -218,5 +218,5 @@ def test_shared_objects_that_are_no_decoders_are_refused(compiled, tmp_path):
     table = "#include <recmap/image_decoder.h>\nconst recmap_image_decoder decoder = %s;"
     main = "const void *recmap_image_decoder_main(void) { return %s; }"
     expect(compiled("null", main % "0"), "the list is NULL")
-    lines = (table % '{"x"}') + main % "&decoder"
+    lines = (table % '{1, "x"}') + main % "&decoder"
     expect(compiled("unfinished", lines), "unfinished.so: .*no function `recognizes`")

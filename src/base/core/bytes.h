@@ -69,6 +69,14 @@ static inline bool bytes_equal(const void *left, const void *right, size_t size)
     return true;
 }
 
+/* Returns true if the reserved words of a public struct are unused. They are not in a program that
+ * was compiled for a later version, whose wishes must not be ignored. */
+static inline bool are_unused(const uint64_t *words, size_t count) {
+    uint64_t any = 0;
+    for (size_t i = 0; i < count; i++) any |= words[i];
+    return any == 0;
+}
+
 /* Returns the number of bits needed to represent `v`: 0 for 0, at most 64. */
 static inline unsigned bit_length(uint64_t v) {
     return v ? 64u - (unsigned)__builtin_clzll(v) : 0;

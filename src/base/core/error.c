@@ -53,6 +53,7 @@ recmap_status fail(recmap_error *error, recmap_status status, const char *format
     error->offset = RECMAP_NO_OFFSET;
     error->path[0] = 0;
     error->advice[0] = 0;
+    memset(error->reserved, 0, sizeof error->reserved);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(error->message, sizeof error->message, format, arguments);

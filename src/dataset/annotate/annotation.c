@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/core/array.h"
+#include "base/core/bytes.h"
 #include "base/core/error.h"
 #include "base/os/process.h"
 #include "base/text/json.h"
@@ -284,6 +285,8 @@ recmap_status recmap_annotation_add_column_like(recmap_annotation *annotation,
                                                 const recmap_lifted_column *column,
                                                 recmap_error *error) {
     struct new_column *added = NULL;
+    if (!are_unused(column->reserved, sizeof column->reserved / sizeof *column->reserved))
+        return fail(error, RECMAP_INVALID, "a reserved member of the column is not 0");
     /* A column that has only nulls is of type NONE. */
     RETURN_IF_FAILED(check_type(column->type, RECMAP_TYPE_NONE, error));
     recmap_status status =

@@ -43,14 +43,17 @@ recmap_status recmap_dataset_get_lifted_column(recmap_lifted_column *info,
                                                recmap_error *error) {
     RETURN_IF_FAILED(check_column(dataset, column_index, error));
     if (column_index == 0) {
-        *info = (recmap_lifted_column){LENGTH_NAME, RECMAP_TYPE_INT64, NULL, 0, 0};
+        *info = (recmap_lifted_column){.name = LENGTH_NAME, .type = RECMAP_TYPE_INT64};
         return RECMAP_OK;
     }
     if (dataset->part_count) return get_column_of_parts(info, dataset, column_index, error);
     const struct manifest_column *column =
         &index_manifest(dataset->index)->columns[column_index - 1];
-    *info = (recmap_lifted_column){column->name, column->type, column->default_value,
-                                   column->is_annotated, column->null_count};
+    *info = (recmap_lifted_column){.name = column->name,
+                                   .type = column->type,
+                                   .default_value = column->default_value,
+                                   .is_annotated = column->is_annotated,
+                                   .null_count = column->null_count};
     return RECMAP_OK;
 }
 

@@ -430,7 +430,7 @@ recmap_span_statistics recmap_dataset_span_statistics(const recmap_dataset *data
 
 recmap_cache_statistics recmap_dataset_cache_statistics(const recmap_dataset *dataset) {
     if (!dataset->part_count) return shard_cache_disk_statistics(dataset->shards);
-    recmap_cache_statistics total = {0, 0};
+    recmap_cache_statistics total = {0};
     for (size_t i = 0; i < dataset->part_count; i++) {
         recmap_cache_statistics part = recmap_dataset_cache_statistics(dataset->parts[i].dataset);
         total.hit_count += part.hit_count;

@@ -285,7 +285,7 @@ recmap_span_statistics shard_cache_span_statistics(const struct shard_cache *cac
 }
 
 recmap_cache_statistics shard_cache_disk_statistics(const struct shard_cache *cache) {
-    recmap_cache_statistics statistics = {0, 0};
+    recmap_cache_statistics statistics = {0};
     if (cache->disk_cache)
         disk_cache_counts(&statistics.hit_count, &statistics.miss_count, cache->disk_cache);
     return statistics;

@@ -7,6 +7,7 @@
 
 #include <recmap/order.h>
 
+#include "base/core/bytes.h"
 #include "base/core/error.h"
 #include "base/text/json.h"
 #include "loader/state/description.h"
@@ -23,6 +24,8 @@ static const char *state_fault(const recmap_state_info *info) {
     if (info->position_count > RECMAP_STATE_NUMBER_MAX) return "position_count is above 2^62";
     if (info->epoch > RECMAP_STATE_NUMBER_MAX) return "epoch is above 2^62";
     if (info->position > info->position_count) return "position is after the end of the epoch";
+    if (!are_unused(info->reserved, sizeof info->reserved / sizeof *info->reserved))
+        return "a reserved member is not 0";
     if (!order_is_sound(info->order)) return "order is not the description of an order";
     return NULL;
 }

@@ -74,7 +74,11 @@ recmap_status recmap_deal_init(recmap_deal *deal, const recmap_order *order, uin
         return fail(error, RECMAP_INVALID,
                     "position %" PRIu64 " is out of range: an epoch has %" PRIu64 " position%s",
                     position, order->count, plural(order->count));
-    recmap_deal fresh = {order, epoch, position, *options, 0, order->batch_count};
+    recmap_deal fresh = {.order = order,
+                         .epoch = epoch,
+                         .position = position,
+                         .first_batch = order->batch_count,
+                         .options = *options};
     if (order->batch_count && position < order->count)
         RETURN_IF_FAILED(recmap_order_batch_of(&fresh.first_batch, order, epoch, position, error));
     count_steps(&fresh);

@@ -94,6 +94,8 @@ static int take_row(recmap_image_rows *rows, uint32_t y, const void *samples) {
 }
 
 static const char *fault_of(const recmap_image_decoder *decoder) {
+    if (decoder->version != RECMAP_IMAGE_DECODER_VERSION)
+        return "its version is not RECMAP_IMAGE_DECODER_VERSION of this library";
     size_t size = decoder->name ? strlen(decoder->name) : 0;
     if (size < 1 || size > NAME_MAX_SIZE) return "its name must have 1 to 63 bytes";
     if (!decoder->recognizes) return "it has no function `recognizes`";

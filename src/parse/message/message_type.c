@@ -110,13 +110,18 @@ static recmap_status fail_not_known(recmap_error *error) {
                 "set");
 }
 
+static recmap_message_field field_of(const struct field_def *last, size_t levels) {
+    return (recmap_message_field){
+        .kind = field_type_name(last), .element = field_element(last), .levels = levels};
+}
+
 recmap_status recmap_message_type_find(recmap_message_field *field, const recmap_message_type *type,
                                        const char *path, recmap_error *error) {
     struct message_path found;
     if (!type->root) return fail_not_known(error);
     RETURN_IF_FAILED(message_path_find(&found, type, path, strlen(path), error));
     const struct field_def *last = message_path_field(&found);
-    *field = (recmap_message_field){field_type_name(last), field_element(last), found.levels};
+    *field = field_of(last, found.levels);
     return RECMAP_OK;
 }
 
@@ -140,7 +145,7 @@ static bool is_open(const struct listing *listing, const struct message_def *mes
 static recmap_status list_field(struct listing *listing, const struct field_def *last,
                                 recmap_error *error) {
     recmap_text path = RECMAP_TEXT_INIT;
-    recmap_message_field found = {field_type_name(last), field_element(last), 0};
+    recmap_message_field found = field_of(last, 0);
     bool is_good = true;
     for (size_t i = 0; i < listing->depth; i++) {
         const struct field_def *field = &listing->open[i]->fields[listing->next[i] - 1];

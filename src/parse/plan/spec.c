@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/core/bytes.h"
 #include "base/core/error.h"
 #include "base/core/plural.h"
 #include "base/text/json.h"
@@ -234,6 +235,15 @@ static recmap_status check_boxes(const recmap_feature *feature, recmap_error *er
     return RECMAP_OK;
 }
 
+/* A program for a later version of recmap may set members that this version does not know. */
+static recmap_status check_reserved(const recmap_feature *feature, recmap_error *error) {
+    const recmap_boxes *boxes = feature->boxes;
+    if (are_unused(feature->reserved, sizeof feature->reserved / sizeof *feature->reserved) &&
+        (!boxes || are_unused(boxes->reserved, sizeof boxes->reserved / sizeof *boxes->reserved)))
+        return RECMAP_OK;
+    return refuse(error, feature, "a reserved member is not 0; a later version may know it");
+}
+
 static recmap_status check_kind(const recmap_feature *feature, bool is_list, recmap_error *error) {
     if (feature->kind < RECMAP_FEATURE_FIXED_LEN || feature->kind > RECMAP_FEATURE_BOXES)
         return refuse(error, feature, "the kind is unknown");
@@ -251,6 +261,7 @@ recmap_status spec_check(const recmap_feature *feature, bool is_list, recmap_err
     if (!feature->name) return fail(error, RECMAP_INVALID, "a feature has no name");
     if (!is_text(feature->name) || (feature->key && !is_text(feature->key)))
         return refuse(error, feature, "its name is not UTF-8");
+    RETURN_IF_FAILED(check_reserved(feature, error));
     RETURN_IF_FAILED(check_kind(feature, is_list, error));
     RETURN_IF_FAILED(check_element(feature, error));
     RETURN_IF_FAILED(check_shape(feature, error));

@@ -140,10 +140,11 @@ static int is_annotated(const char *name) {
 static void test_a_column_like_another_keeps_its_mark(void **state) {
     (void)state;
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_lifted_column lifted = {"lifted", RECMAP_TYPE_INT64, "7", 0, 0};
-    recmap_lifted_column annotated = {"annotated", RECMAP_TYPE_INT64, NULL, 1, 0};
-    recmap_lifted_column invalid = {"@x", RECMAP_TYPE_INT64, NULL, 0, 0};
-    recmap_lifted_column typeless = {"y", (recmap_type)77, NULL, 0, 0};
+    recmap_lifted_column lifted = {"lifted", RECMAP_TYPE_INT64, "7", 0, 0, {0}};
+    recmap_lifted_column annotated = {"annotated", RECMAP_TYPE_INT64, NULL, 1, 0, {0}};
+    recmap_lifted_column invalid = {"@x", RECMAP_TYPE_INT64, NULL, 0, 0, {0}};
+    recmap_lifted_column typeless = {"y", (recmap_type)77, NULL, 0, 0, {0}};
+    recmap_lifted_column later = {"z", RECMAP_TYPE_INT64, NULL, 0, 0, {1}};
     recmap_dataset *dataset = open_three_records();
     recmap_annotation *annotation = annotate(dataset);
     ASSERT_OK(recmap_annotation_add_column_like(annotation, &lifted, &error), &error);
@@ -159,6 +160,8 @@ static void test_a_column_like_another_keeps_its_mark(void **state) {
     assert_true(is_annotated("x"));
     dataset = open_three_records();
     annotation = annotate(dataset);
+    assert_int_equal(recmap_annotation_add_column_like(annotation, &later, &error), RECMAP_INVALID);
+    assert_string_equal(error.message, "a reserved member of the column is not 0");
     assert_int_equal(recmap_annotation_add_column_like(annotation, &typeless, &error),
                      RECMAP_INVALID);
     assert_string_equal(error.message,
@@ -175,7 +178,7 @@ static void test_records_without_a_value(void **state) {
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_dataset *dataset = open_three_records();
     recmap_annotation *annotation = annotate(dataset);
-    recmap_lifted_column like = {"like", RECMAP_TYPE_INT64, NULL, 1, 0};
+    recmap_lifted_column like = {"like", RECMAP_TYPE_INT64, NULL, 1, 0, {0}};
     recmap_value key = int64_value(1), none = {.type = RECMAP_TYPE_NONE};
     add_column(annotation); /* without a value for any record */
     recmap_annotation_set_nullable(annotation, 0);

@@ -110,8 +110,11 @@ static recmap_status decode(recmap_image_rows *rows, const recmap_region *wanted
     return (recmap_status)status;
 }
 
-static const recmap_image_decoder squares = {
-    .name = "squares", .recognizes = recognizes, .describe = describe, .decode = decode};
+static const recmap_image_decoder squares = {.version = RECMAP_IMAGE_DECODER_VERSION,
+                                             .name = "squares",
+                                             .recognizes = recognizes,
+                                             .describe = describe,
+                                             .decode = decode};
 
 /* ---- Data sets of squares. */
 

@@ -397,6 +397,9 @@ static void test_hostile_values_are_refused(void **unused) {
     buffer_deinit(&more);
     Recmap__State nothing = RECMAP__STATE__INIT;
     assert_forgery(&nothing, RECMAP_CORRUPT);
+    recmap_state *state = NULL;
+    info.reserved[7] = 1;
+    assert_int_equal(recmap_state_create(&state, &info, NULL), RECMAP_INVALID);
 }
 
 /* Random damage under a checksum that holds: refused, or one of the states that can be. */

@@ -96,7 +96,8 @@ static recmap_feature boxes_feature(const char *name, const recmap_boxes *boxes)
 }
 
 static const recmap_boxes moved = {.image = "image", .keys = {"a", "b", "c", "d"}},
-                          visible = {"image", {"a", "b", "c", "d"}, 1};
+                          visible = {
+                              .image = "image", .keys = {"a", "b", "c", "d"}, .is_visible = 1};
 
 static void add_boxes(const char *picture, size_t count) {
     const struct picture_record record = {{picture}, {top, left, bottom, right}, count};
@@ -182,9 +183,11 @@ static void test_impossible_boxes_are_refused(void **state) {
     const recmap_image image = {.version = RECMAP_IMAGE_VERSION, .height = 8, .width = 8};
     const recmap_boxes elsewhere = {.image = "picture", .keys = {"a", "b", "c", "d"}};
     const recmap_boxes keyless = {.image = "image", .keys = {"a", "b", "c"}};
+    const recmap_boxes later = {
+        .image = "image", .keys = {"a", "b", "c", "d"}, .reserved = {0, 0, 0, 1}};
     recmap_feature features[] = {image_feature("image", &image), boxes_feature("boxes", NULL)};
-    const recmap_boxes *const wrong[] = {NULL, &elsewhere, &keyless};
-    for (size_t i = 0; i < 3; i++) {
+    const recmap_boxes *const wrong[] = {NULL, &elsewhere, &keyless, &later};
+    for (size_t i = 0; i < 4; i++) {
         features[1].boxes = wrong[i];
         assert_int_equal(picture_batch_parse(&batch, features, 2, false, RECMAP_PARSE_RAISE),
                          RECMAP_INVALID);

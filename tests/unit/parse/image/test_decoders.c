@@ -64,7 +64,12 @@ static recmap_status decode(recmap_image_rows *rows, const recmap_region *wanted
 }
 
 static recmap_image_decoder decoder_of(struct plain *plain) {
-    return (recmap_image_decoder){"plain", recognizes, describe, decode, plain};
+    return (recmap_image_decoder){.version = RECMAP_IMAGE_DECODER_VERSION,
+                                  .name = "plain",
+                                  .recognizes = recognizes,
+                                  .describe = describe,
+                                  .decode = decode,
+                                  .context = plain};
 }
 
 static recmap_status decode_plain(void *pixels, recmap_image image, struct plain *plain,
@@ -208,14 +213,14 @@ static void test_wrong_headers_are_refused(void **state) {
         recmap_image_info info;
         const char *text;
     } cases[] = {
-        {{0, 0, 10, "RGB", 8, 1}, "no pixels"},
-        {{0, 6, 0, "RGB", 8, 1}, "no pixels"},
-        {{0, 1, UINT32_MAX, "RGB", 8, 1}, "a side"},
-        {{0, 6, 10, NULL, 8, 1}, "mode"},
-        {{0, 6, 10, "P", 8, 1}, "mode"},
-        {{0, 6, 10, "RGB", 1, 1}, "depth"},
-        {{0, 6, 10, "RGB", 8, 0}, "orientation"},
-        {{0, 6, 10, "RGB", 8, 9}, "orientation"},
+        {{0, 0, 10, "RGB", 8, 1, {0}}, "no pixels"},
+        {{0, 6, 0, "RGB", 8, 1, {0}}, "no pixels"},
+        {{0, 1, UINT32_MAX, "RGB", 8, 1, {0}}, "a side"},
+        {{0, 6, 10, NULL, 8, 1, {0}}, "mode"},
+        {{0, 6, 10, "P", 8, 1, {0}}, "mode"},
+        {{0, 6, 10, "RGB", 1, 1, {0}}, "depth"},
+        {{0, 6, 10, "RGB", 8, 0, {0}}, "orientation"},
+        {{0, 6, 10, "RGB", 8, 9, {0}}, "orientation"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct plain plain = small;
@@ -250,9 +255,10 @@ static void test_another_header_in_decode_is_refused(void **state) {
     const recmap_image image = {.height = 4, .width = 4};
     assert_int_equal(decode_plain(pixels, image, &plain, &error), RECMAP_OK);
     static const recmap_image_info others[] = {
-        {0, 6, 9, "RGB", 8, 1},  {0, 5, 10, "RGB", 8, 1},     {0, 10, 6, "RGB", 8, 1},
-        {0, 6, 10, "RGB", 8, 6}, {0, 6, 10, "RGBA", 8, 1},    {0, 6, 10, "RGB", 16, 1},
-        {0, 6, 10, NULL, 8, 1},  {0, 1u << 31, 1, "L", 8, 1},
+        {0, 6, 9, "RGB", 8, 1, {0}},   {0, 5, 10, "RGB", 8, 1, {0}},
+        {0, 10, 6, "RGB", 8, 1, {0}},  {0, 6, 10, "RGB", 8, 6, {0}},
+        {0, 6, 10, "RGBA", 8, 1, {0}}, {0, 6, 10, "RGB", 16, 1, {0}},
+        {0, 6, 10, NULL, 8, 1, {0}},   {0, 1u << 31, 1, "L", 8, 1, {0}},
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         plain.begun = &others[i];
@@ -336,7 +342,7 @@ static void test_incomplete_decoders_are_refused(void **state) {
     (void)state;
     struct plain plain = small;
     const recmap_image_decoder good = decoder_of(&plain);
-    recmap_image_decoder bad[5] = {good, good, good, good, good};
+    recmap_image_decoder bad[6] = {good, good, good, good, good, good};
     char long_name[65] = "";
     uint8_t pixels[64];
     memset(long_name, 'x', 64);
@@ -345,10 +351,11 @@ static void test_incomplete_decoders_are_refused(void **state) {
     bad[2].recognizes = NULL;
     bad[3].describe = NULL;
     bad[4].decode = NULL;
-    for (size_t i = 0; i < 6; i++) {
-        const recmap_image_decoder list[] = {good, bad[i % 5]};
+    bad[5].version++;
+    for (size_t i = 0; i < 7; i++) {
+        const recmap_image_decoder list[] = {good, bad[i % 6]};
         const recmap_image image = {
-            .version = RECMAP_IMAGE_VERSION, .decoders = i < 5 ? list : NULL, .decoder_count = 2};
+            .version = RECMAP_IMAGE_VERSION, .decoders = i < 6 ? list : NULL, .decoder_count = 2};
         recmap_error error = RECMAP_ERROR_INIT;
         assert_int_equal(
             recmap_image_decode(pixels, sizeof pixels, &image, "abcd", 4, NULL, &error),

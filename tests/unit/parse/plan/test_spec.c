@@ -29,6 +29,8 @@ static void test_features_that_cannot_be(void **state) {
     expect_refused(f, "feature 'a': its name is not UTF-8");
     f = a, f.kind = (recmap_feature_kind)9;
     expect_refused(f, "feature 'a': the kind is unknown");
+    f = a, f.reserved[3] = 1;
+    expect_refused(f, "feature 'a': a reserved member is not 0; a later version may know it");
     f = a, f.element = RECMAP_ELEMENT_NONE;
     expect_refused(f, "feature 'a': the element type is unknown");
     f = a, f.bytes_mode = RECMAP_BYTES_COPY;
