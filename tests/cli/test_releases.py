@@ -1,7 +1,7 @@
-"""Index files that released versions wrote: every later version reads them.
+"""Index files and selections that released versions wrote: every later version reads them.
 
-Each folder of releases/ has the index files of one version with their shards, written by
-releases/make. What they contain is worked out here.
+Each folder of releases/ has those of one version with their shards, written by releases/make. What
+they contain is worked out here.
 """
 
 import os
@@ -21,6 +21,7 @@ INDEXES = {
     "fixed": ("--framing", "fixed:4,4,0", "fixed.bin"),
     "samples": ("--framing", "tar", "samples.tar"),
 }
+SELECTIONS = {"set": range(3, 600, 10), "list": (599, 0, 7, 7, 300)}  # of "plain"
 MARKS = b"number,mark\n" + b"".join(b"%d,mark %d\n" % (i, i % 5) for i in range(0, 500, 2))
 
 
@@ -106,6 +107,12 @@ class Releases(CliTest):
             last = self.run_recmap("get", "--format", "raw", index, "9").out
             self.assertTrue(last == due[9])
             self.check("verify", index, out=f"{index}: 10 of 10 records are good\n")
+
+    def test_selections_are_read(self):
+        due = records()
+        for _ in self.each("plain"):
+            for name, numbers in SELECTIONS.items():
+                self.assertEqual(self.payloads(f"{name}.rmv"), [due[i] for i in numbers])
 
     def test_damage_of_old_indexes_is_read(self):
         for index in self.each("damaged"):

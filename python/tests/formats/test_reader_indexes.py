@@ -15,7 +15,9 @@ from reader.crc32c import masked
 from reader.errors import FormatError
 from reader.index import Index
 from reader.selection import Selection
-from reader_helpers import rounds
+from reader_helpers import FORMATS, rounds
+
+RELEASES = FORMATS.parents[1] / "tests" / "cli" / "releases"
 
 PACKERS = {"none": bytes, "gzip": gzip.compress, "zlib": zlib.compress}
 COUNTED = {"tokens": None, "raw": "uint16"}
@@ -221,6 +223,27 @@ def test_seek_points(tmp_path, kind):
     for offset in points.offsets[:-1]:
         number = offset // size
         assert reader.record(number) == (data + data[: 3 * size])[number * size :][:size]
+
+
+def files_of_releases(ending):
+    paths = sorted(RELEASES.glob(f"*/*{ending}"))
+    return pytest.mark.parametrize(
+        "path", paths, ids=lambda path: f"{path.parent.name}-{path.name}"
+    )
+
+
+@files_of_releases(".rmx")
+def test_indexes_of_releases(path):
+    with quiet(), recmap.open(path) as ds:
+        compare(ds, Index(path))
+
+
+@files_of_releases(".rmv")
+def test_selections_of_releases(path):
+    selection = Selection(path.read_bytes())
+    selection.check_index(Index(path.with_name("plain.rmx")))
+    with recmap.open(path) as ds:
+        assert selection.numbers().tolist() == ds.numbers.tolist()
 
 
 @pytest.mark.parametrize("share", [0, 0.001, 0.3, 1])
