@@ -30,7 +30,7 @@ def refusal(ds, state, **options):
 
 def test_a_data_set_that_has_grown_is_named(grown):
     state, ds = grown
-    growth = "the data set has grown from 100 to 200 records; the first 100 are the same"
+    growth = "the data set has grown from 100 to 200 records; the first 100 are those of the state"
     assert refusal(ds, state, shuffle=True, seed=7) == growth
     seeds = "another seed: the state has 7, the loader 8"
     assert refusal(ds, state, shuffle=True, seed=8) == f"{growth}; {seeds}"

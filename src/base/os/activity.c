@@ -1,17 +1,55 @@
 #include "base/os/activity.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/core/bytes.h"
 #include "base/os/process.h"
 
-/* Reading this long may have waited for a device. Shorter, asking the kernel would cost more than
- * the answer is worth. */
-enum { QUICK_NS = 1000000 };
+/* A stage of this length may have waited for a device, and a longer wait for another thread must
+ * not count for the stage that follows. Shorter, asking the kernel would cost more than the answer
+ * is worth. */
+enum { LONG_NS = 1000000, LONG_WAIT_NS = 20000, LONG_PAUSE_NS = 100000 };
 
 static _Thread_local struct activity *current;
+
+/* ---- What the thread itself waited for. Only it changes its looks, so it reads them without the
+ * lock. */
+
+/* Asking how long a thread has slept is needed only if it did. */
+static struct activity_look look_again(const struct activity_look *former, uint64_t now) {
+    struct activity_look look = {now, former->slept_ns, thread_get_waits()};
+    if (look.waits.sleeps != former->waits.sleeps) look.slept_ns = thread_get_slept_ns();
+    return look;
+}
+
+/* ---- Which cause time counts for. */
+
+static bool reads_files(enum activity_stage stage) {
+    return stage == ACTIVITY_DISK || stage == ACTIVITY_INFLATE;
+}
+
+static bool only_waits(enum activity_stage stage) {
+    return stage == ACTIVITY_STORE || stage == ACTIVITY_FOLLOW || stage == ACTIVITY_LOCKED;
+}
+
+static void add(struct activity *activity, enum activity_stage stage, uint64_t ns) {
+    activity->job_ns[stage] += ns;
+    activity->total_ns[stage] += ns;
+}
+
+/* Ends the time of the present stage, in which the thread waited `disk_ns` for a device. */
+static void add_time(struct activity *activity, uint64_t now, uint64_t disk_ns) {
+    uint64_t spent_ns = now > activity->since_ns ? now - activity->since_ns : 0;
+    enum activity_stage stage = activity->stage == ACTIVITY_DISK ? ACTIVITY_PARSE : activity->stage;
+    disk_ns = min_u64(disk_ns, spent_ns);
+    add(activity, ACTIVITY_DISK, disk_ns);
+    add(activity, stage, spent_ns - disk_ns);
+    activity->since_ns = now;
+}
+
+/* ---- The thread's own calls. */
 
 void activity_init(struct activity *activity) {
     *activity = (struct activity){.stage = ACTIVITY_IDLE};
@@ -29,42 +67,50 @@ void activity_attach(struct activity *activity) {
     activity->thread = syscall(SYS_gettid);
     activity->stage = ACTIVITY_IDLE;
     activity->since_ns = clock_ns();
-    activity->waits = thread_get_waits();
+    activity->look =
+        (struct activity_look){activity->since_ns, thread_get_slept_ns(), thread_get_waits()};
     pthread_mutex_unlock(&activity->lock);
 }
 
-static void add(struct activity *activity, enum activity_stage stage, uint64_t now) {
-    activity->job_ns[stage] += now - activity->since_ns;
-    activity->total_ns[stage] += now - activity->since_ns;
-    activity->since_ns = now;
-}
-
-/* Which stage the time counts for: reading that never slept did not wait for a device. */
-static enum activity_stage stage_of_time(struct activity *activity, uint64_t now) {
-    if (activity->stage != ACTIVITY_DISK) return activity->stage;
-    if (now - activity->since_ns < QUICK_NS) return ACTIVITY_PARSE;
-    struct thread_waits waits = thread_get_waits();
-    bool has_slept = waits.sleeps != activity->waits.sleeps;
-    activity->waits = waits;
-    return has_slept ? ACTIVITY_DISK : ACTIVITY_PARSE;
-}
-
+/* The thread may have slept before the job, for want of work: a look makes sure that this does not
+ * count for what the job reads. */
 void activity_begin(uint64_t job) {
     struct activity *activity = current;
     if (!activity) return;
+    uint64_t now = clock_ns();
+    struct activity_look look = activity->look;
+    if (now - look.time_ns >= LONG_PAUSE_NS) look = look_again(&look, now);
     pthread_mutex_lock(&activity->lock);
+    activity->look = look;
     activity->job = job;
     memset(activity->job_ns, 0, sizeof activity->job_ns);
     pthread_mutex_unlock(&activity->lock);
 }
 
+/* Returns true if the thread may have waited in the stage for long enough to look. */
+static bool must_look(const struct activity *activity, uint64_t now) {
+    if (activity->stage == ACTIVITY_IDLE) return false; /* activity_begin looks */
+    return now - activity->since_ns >= (only_waits(activity->stage) ? LONG_WAIT_NS : LONG_NS);
+}
+
+/* How much of the time between two looks the thread waited for a device. */
+static uint64_t find_disk_ns(enum activity_stage stage, const struct activity_look *former,
+                             const struct activity_look *look) {
+    bool has_faults = look->waits.faults != former->waits.faults;
+    bool is_disk = reads_files(stage) || (has_faults && !only_waits(stage));
+    return is_disk ? look->slept_ns - former->slept_ns : 0;
+}
+
 enum activity_stage activity_enter(enum activity_stage stage) {
     struct activity *activity = current;
     if (!activity) return ACTIVITY_IDLE;
-    pthread_mutex_lock(&activity->lock);
     uint64_t now = clock_ns();
     enum activity_stage former = activity->stage;
-    add(activity, stage_of_time(activity, now), now);
+    struct activity_look look = activity->look;
+    if (must_look(activity, now)) look = look_again(&look, now);
+    pthread_mutex_lock(&activity->lock);
+    add_time(activity, now, find_disk_ns(former, &activity->look, &look));
+    activity->look = look;
     activity->stage = stage;
     pthread_mutex_unlock(&activity->lock);
     return former;
@@ -82,17 +128,16 @@ void activity_set_request(const struct activity_request *request) {
     pthread_mutex_unlock(&activity->lock);
 }
 
-/* Returns true if the thread runs, or would run if it had a CPU. */
-static bool is_runnable(long thread) {
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/self/task/%ld/stat", thread);
-    FILE *stream = fopen(path, "re");
-    if (!stream) return false;
-    size_t size = fread(text, 1, sizeof text - 1, stream);
-    fclose(stream);
-    text[size] = 0;
-    const char *name_end = strrchr(text, ')');
-    return name_end && name_end[1] == ' ' && name_end[2] == 'R';
+/* ---- Calls of other threads. */
+
+/* How long a thread has waited for a device in its present stage. While it runs, nothing is known,
+ * and the time counts for the stage. If the kernel does not say how long it slept, all of it does.
+ */
+static uint64_t find_disk_ns_of(const struct activity *copy) {
+    uint64_t slept_ns;
+    if (!reads_files(copy->stage) || thread_is_runnable(copy->thread)) return 0;
+    if (!thread_find_slept_ns(&slept_ns, copy->thread)) return UINT64_MAX;
+    return slept_ns > copy->look.slept_ns ? slept_ns - copy->look.slept_ns : 0;
 }
 
 void activity_copy(struct activity *copy, struct activity *activity) {
@@ -100,7 +145,5 @@ void activity_copy(struct activity *copy, struct activity *activity) {
     *copy = *activity;
     pthread_mutex_unlock(&activity->lock);
     if (!copy->thread) return;
-    if (copy->stage == ACTIVITY_DISK && is_runnable(copy->thread)) copy->stage = ACTIVITY_PARSE;
-    uint64_t now = clock_ns();
-    if (now > copy->since_ns) add(copy, copy->stage, now);
+    add_time(copy, clock_ns(), find_disk_ns_of(copy));
 }

@@ -16,6 +16,8 @@ enum activity_stage {
     ACTIVITY_INFLATE,
     ACTIVITY_PARSE, /* also checking records that were in memory */
     ACTIVITY_IMAGES,
+    ACTIVITY_FOLLOW, /* waiting for what another thread reads, which notes what it does itself */
+    ACTIVITY_LOCKED, /* waiting for what another process inflates */
     ACTIVITY_STAGES,
 };
 
@@ -29,6 +31,13 @@ struct activity_request {
     char error[128]; /* of the attempt before */
 };
 
+/* What a thread had waited for at some time. */
+struct activity_look {
+    uint64_t time_ns;
+    uint64_t slept_ns; /* see thread_get_slept_ns */
+    struct thread_waits waits;
+};
+
 struct activity {
     /* Never held while the thread may wait, so other threads get it soon. */
     pthread_mutex_t lock;
@@ -38,7 +47,7 @@ struct activity {
     uint64_t since_ns;                  /* when the stage began */
     uint64_t job_ns[ACTIVITY_STAGES];   /* in this job, without the present stage */
     uint64_t total_ns[ACTIVITY_STAGES]; /* the same of all jobs */
-    struct thread_waits waits;          /* when they were last looked at */
+    struct activity_look look;          /* the last one */
     struct activity_request request;
 };
 
@@ -60,6 +69,10 @@ void activity_leave(enum activity_stage former);
 void activity_set_request(const struct activity_request *request);
 
 /* Copies an activity, with the time of its present stage in `job_ns` and `total_ns`. Threads: any.
+ *
+ * Only the kernel knows what touching a mapped page costs, so the time of a stage is divided
+ * afterwards. While records are read or inflated, the thread waits for a device when it sleeps, and
+ * that part counts as ACTIVITY_DISK; in other stages only if pages had to be read from a device.
  * Time in which records are read while the thread could run counts as ACTIVITY_PARSE: they are in
  * memory, or the thread gets no CPU. */
 void activity_copy(struct activity *copy, struct activity *activity);

@@ -1,14 +1,18 @@
 #include "base/os/thread.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/core/error.h"
+#include "base/os/process.h"
 
 unsigned core_count(void) {
     cpu_set_t set;
@@ -24,6 +28,45 @@ struct thread_waits thread_get_waits(void) {
     struct rusage usage;
     if (getrusage(RUSAGE_THREAD, &usage)) return (struct thread_waits){0, 0};
     return (struct thread_waits){(uint64_t)usage.ru_majflt, (uint64_t)usage.ru_nvcsw};
+}
+
+/* Reads how long a thread has run and waited for a CPU. The first is not up to date while it runs.
+ */
+static bool read_schedule(uint64_t *ran_ns, uint64_t *queued_ns, const char *path) {
+    FILE *stream = fopen(path, "re");
+    if (!stream) return false;
+    bool is_read = fscanf(stream, "%" SCNu64 " %" SCNu64, ran_ns, queued_ns) == 2;
+    fclose(stream);
+    return is_read;
+}
+
+uint64_t thread_get_slept_ns(void) {
+    struct timespec ran;
+    uint64_t former_ns, queued_ns;
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ran)) return 0;
+    if (!read_schedule(&former_ns, &queued_ns, "/proc/thread-self/schedstat")) queued_ns = 0;
+    return clock_ns() - (uint64_t)ran.tv_sec * 1000000000u - (uint64_t)ran.tv_nsec - queued_ns;
+}
+
+bool thread_is_runnable(long number) {
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/self/task/%ld/stat", number);
+    FILE *stream = fopen(path, "re");
+    if (!stream) return false;
+    size_t size = fread(text, 1, sizeof text - 1, stream);
+    fclose(stream);
+    text[size] = 0;
+    const char *name_end = strrchr(text, ')');
+    return name_end && name_end[1] == ' ' && name_end[2] == 'R';
+}
+
+bool thread_find_slept_ns(uint64_t *slept_ns, long number) {
+    char path[64];
+    uint64_t ran_ns, queued_ns;
+    snprintf(path, sizeof path, "/proc/self/task/%ld/schedstat", number);
+    if (!read_schedule(&ran_ns, &queued_ns, path)) return false;
+    *slept_ns = clock_ns() - ran_ns - queued_ns;
+    return true;
 }
 
 static pthread_mutex_t process_mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -31,6 +31,17 @@ struct thread_waits {
 };
 struct thread_waits thread_get_waits(void);
 
+/* How long this thread has slept, counted from some time before it started: it neither ran nor
+ * waited for a CPU. If the kernel does not say how long threads wait for a CPU, that counts too. */
+uint64_t thread_get_slept_ns(void);
+
+/* The same of another thread of this process, which should be asleep: otherwise some of the time in
+ * which it ran counts. Returns false if the kernel does not say. */
+bool thread_find_slept_ns(uint64_t *slept_ns, long number);
+
+/* Returns true if a thread of this process runs, or would run if it had a CPU. */
+bool thread_is_runnable(long number);
+
 /* Threads that all run one function until it returns. Signals are blocked in them and go to the
  * application's threads. */
 struct worker_group {

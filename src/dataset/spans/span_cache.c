@@ -169,11 +169,12 @@ static bool lock_filling(struct cached_span *entry) {
 static bool fill_entry(struct span_cache *cache, struct cached_span *entry,
                        void (*fill)(struct span *span, void *context), void *context) {
     bool is_filled = true;
-    enum activity_stage former = activity_enter(ACTIVITY_INFLATE);
+    enum activity_stage former = activity_enter(ACTIVITY_FOLLOW);
     if (!lock_filling(entry)) {
         activity_leave(former);
         return false;
     }
+    activity_enter(ACTIVITY_INFLATE);
     if (!atomic_load_explicit(&entry->is_filled, memory_order_acquire)) {
         entry->span = (struct span){.error = RECMAP_ERROR_INIT};
         fill(&entry->span, context);

@@ -9,6 +9,7 @@
 
 #include "base/core/bytes.h"
 #include "base/core/interrupt.h"
+#include "base/os/activity.h"
 #include "storage/cache/cache_file.h"
 #include "storage/cache/fill_lock.h"
 
@@ -215,6 +216,16 @@ static void inflate_and_store(struct span *span, struct stored_spans *stored,
     }
 }
 
+/* Another process that has the lock inflates the piece meanwhile. */
+static bool lock_piece(struct fill_lock *lock, const struct stored_spans *stored,
+                       struct block_range blocks) {
+    enum activity_stage former = activity_enter(ACTIVITY_LOCKED);
+    bool may_go_on =
+        fill_lock_acquire(lock, cache_file_path(stored->file), cache_file_offset(blocks.begin));
+    activity_leave(former);
+    return may_go_on;
+}
+
 /* Space is reserved first: if the cache is full, no process waits for what another one cannot
  * store. Whoever gets the lock looks once more, because the piece may have been stored meanwhile.
  */
@@ -227,7 +238,7 @@ void stored_spans_fill(struct span *span, struct stored_spans *stored,
         inflate(span, stored, source, piece);
         return;
     }
-    if (!fill_lock_acquire(&lock, cache_file_path(stored->file), cache_file_offset(blocks.begin))) {
+    if (!lock_piece(&lock, stored, blocks)) {
         disk_cache_settle(stored->cache, count_bytes(blocks), 0);
         interrupt_fail(&span->error);
         span->is_transient = true;

@@ -15,14 +15,15 @@ static recmap_cause cause_of(enum activity_stage stage) {
     switch (stage) {
     case ACTIVITY_DISK: return RECMAP_CAUSE_DISK;
     case ACTIVITY_STORE: return RECMAP_CAUSE_STORE;
-    case ACTIVITY_INFLATE: return RECMAP_CAUSE_INFLATING;
+    case ACTIVITY_INFLATE:
+    case ACTIVITY_LOCKED: return RECMAP_CAUSE_INFLATING;
     case ACTIVITY_PARSE: return RECMAP_CAUSE_PARSING;
     case ACTIVITY_IMAGES: return RECMAP_CAUSE_IMAGES;
     default: return RECMAP_CAUSE_NOTHING;
     }
 }
 
-static recmap_cause largest(const uint64_t ns[ACTIVITY_STAGES]) {
+static enum activity_stage largest(const uint64_t ns[ACTIVITY_STAGES]) {
     enum activity_stage found = ACTIVITY_IDLE;
     uint64_t most = 0;
     for (int stage = ACTIVITY_IDLE + 1; stage < ACTIVITY_STAGES; stage++) {
@@ -30,14 +31,24 @@ static recmap_cause largest(const uint64_t ns[ACTIVITY_STAGES]) {
         most = ns[stage];
         found = (enum activity_stage)stage;
     }
-    return cause_of(found);
+    return found;
 }
 
 /* What the workers do, added up. */
 struct work {
     uint64_t next_ns[ACTIVITY_STAGES]; /* for the batch that is taken next */
-    uint64_t all_ns[ACTIVITY_STAGES];  /* for all batches that they work on */
+    uint64_t busy_ns[ACTIVITY_STAGES]; /* for all batches, by workers that do not follow others */
+    bool has_followers;
 };
+
+/* A worker that waits for another one says nothing about the cause, so that one is asked. It may be
+ * a thread of another loader: then both wait for the same span. */
+static recmap_cause find_cause(const struct work *work) {
+    enum activity_stage stage = largest(work->next_ns);
+    if (stage == ACTIVITY_IDLE || stage == ACTIVITY_FOLLOW) stage = largest(work->busy_ns);
+    if (stage == ACTIVITY_IDLE && work->has_followers) return RECMAP_CAUSE_INFLATING;
+    return cause_of(stage);
+}
 
 static void add_pending(recmap_why *why, const struct activity_request *request, uint64_t now) {
     uint64_t age = now > request->started_ns ? now - request->started_ns : 0;
@@ -51,16 +62,20 @@ static void add_pending(recmap_why *why, const struct activity_request *request,
     memcpy(why->last_error, request->error, sizeof why->last_error);
 }
 
+/* The time in which a worker follows another one is not counted: that one's is. */
 static void add_worker(recmap_why *why, struct work *work, struct activity *activity,
                        uint64_t next_job, uint64_t now) {
     struct activity copy;
     activity_copy(&copy, activity);
+    bool is_busy = copy.stage != ACTIVITY_IDLE, follows = copy.stage == ACTIVITY_FOLLOW;
     for (int stage = ACTIVITY_IDLE + 1; stage < ACTIVITY_STAGES; stage++) {
+        uint64_t ns = copy.job_ns[stage];
+        if (is_busy && copy.job == next_job) work->next_ns[stage] += ns;
+        if (stage == ACTIVITY_FOLLOW) continue;
+        if (is_busy && !follows) work->busy_ns[stage] += ns;
         why->cause_ns[cause_of((enum activity_stage)stage)] += copy.total_ns[stage];
-        if (copy.stage == ACTIVITY_IDLE) continue;
-        work->all_ns[stage] += copy.job_ns[stage];
-        if (copy.job == next_job) work->next_ns[stage] += copy.job_ns[stage];
     }
+    work->has_followers |= follows;
     add_pending(why, &copy.request, now);
 }
 
@@ -81,15 +96,14 @@ static uint64_t look_at_ring(recmap_why *why, recmap_loader *loader) {
 
 recmap_status recmap_loader_why(recmap_why *why, recmap_loader *loader, recmap_error *error) {
     RETURN_IF_FAILED(loader_check_process(loader, error));
-    struct work work = {{0}, {0}};
+    struct work work = {{0}, {0}, false};
     memset(why, 0, sizeof *why);
     uint64_t next = look_at_ring(why, loader), now = clock_ns();
     why->thread_count =
         (unsigned)min_u64(atomic_load(&loader->activity_count), loader->options.thread_count);
     for (unsigned i = 0; i < why->thread_count; i++)
         add_worker(why, &work, &loader->activities[i], next, now);
-    why->work = largest(work.next_ns);
-    if (why->work == RECMAP_CAUSE_NOTHING) why->work = largest(work.all_ns);
+    why->work = find_cause(&work);
     if (why->is_waiting) why->cause = why->work;
     else if (why->batches_ready) why->cause = RECMAP_CAUSE_CALLER;
     return RECMAP_OK;

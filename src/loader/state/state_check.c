@@ -42,7 +42,7 @@ static void fingerprint_text(char text[2 * sizeof(recmap_fingerprint) + 1],
 static void add_growth(struct difference_list *list, uint64_t theirs, uint64_t ours) {
     add(list,
         "the data set has grown from %" PRIu64 " to %" PRIu64 " records; the first %" PRIu64
-        " are the same",
+        " are those of the state",
         theirs, ours, theirs);
 }
 

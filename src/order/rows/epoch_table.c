@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/core/error.h"
+#include "base/os/activity.h"
 #include "base/os/process.h"
 
 void epoch_table_deinit(struct epoch_table *table) {
@@ -21,7 +22,9 @@ struct epoch_read {
 };
 
 static void nap(void) {
+    enum activity_stage former = activity_enter(ACTIVITY_FOLLOW);
     sleep_ns(100 * 1000);
+    activity_leave(former);
 }
 
 /* Waits until the thread that makes the table has finished. A child process may inherit a slot

@@ -680,7 +680,10 @@ static recmap_status prepare_credentials(recmap_storage *storage,
     const struct credentials_use use = {.is_amazon = uses(requests, count, "s3://"),
                                         .is_google = uses(requests, count, "gs://"),
                                         .is_azure = uses(requests, count, "az://")};
-    return storage_prepare_credentials(storage, &use, error);
+    enum activity_stage former = activity_enter(ACTIVITY_STORE); /* they may come from a server */
+    recmap_status status = storage_prepare_credentials(storage, &use, error);
+    activity_leave(former);
+    return status;
 }
 
 recmap_status transfer_run(size_t *failed_index, recmap_storage *storage,
