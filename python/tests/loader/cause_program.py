@@ -138,14 +138,14 @@ def make_loader(ds, case, transform=None):
 
 def batch_seconds(data, case):
     """How long a batch takes if nothing is slow but the work itself."""
-    with data.open(case["data"], case.get("access", "map")) as ds:
-        with make_loader(ds, {**case, "options": {"threads": 1}}) as loader:
-            batches = iter(loader)
+    one = {**case, "options": {"threads": 1}}
+    with data.open(case["data"], case.get("access", "map")) as ds, make_loader(ds, one) as loader:
+        batches = iter(loader)
+        next(batches)
+        started = time.monotonic()
+        for _ in range(3):
             next(batches)
-            started = time.monotonic()
-            for _ in range(3):
-                next(batches)
-            return max((time.monotonic() - started) / 3, MIN_S)
+        return (time.monotonic() - started) / 3
 
 
 class Delays:
@@ -153,7 +153,8 @@ class Delays:
 
     def __init__(self, disk, data, case):
         self._disk, self._slow = disk, case.get("slow", {})
-        self._unit = min(batch_seconds(data, case), MAX_S) * case.get("times", 1)
+        unit = min(max(batch_seconds(data, case), MIN_S), MAX_S)
+        self._unit = unit * case.get("times", 1)
         self._file = case.get("slow_file", ".tfrecord")
         self._pages = case.get("pages", BATCH)  # of a batch
         self.store = 0.0
@@ -275,9 +276,9 @@ def use(loader, case, delays):
 
 
 def run(data, disk, case):
-    if case.get("access", "map") == "map" and "disk" in case.get("slow", {}):
-        if not disk.slow_pages():
-            return {"skipped": "needs userfaultfd"}
+    is_mapped = case.get("access", "map") == "map"
+    if is_mapped and "disk" in case["slow"] and not disk.slow_pages():
+        return {"skipped": "needs userfaultfd"}
     delays = Delays(disk, data, case)
     delays.prepare()
     data.server.latency = lambda: delays.store
