@@ -84,6 +84,10 @@ class RowOrder(Order):
 
     _options: dict[str, Any]
 
+    def _of_first(self, n: int) -> Order | None:
+        """None: the order does not keep how many elements each record has."""
+        return None
+
     def _set_rows(self, order: _Order, advice: str, **options: Any) -> None:
         self._order = order
         self._options = options

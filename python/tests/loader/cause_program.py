@@ -29,7 +29,7 @@ BATCH = 8
 MIN_S, MAX_S = 0.005, 0.05  # of a batch, for the delays that are multiples of it
 REQUEST_MAX_S = 3  # no answer takes so long that the library gives up
 SAMPLE_S = 0.002  # between two looks
-SECONDS = 0.7  # for which batches are taken
+SECONDS, BATCHES_MIN = 0.7, 5  # for which batches are taken, and how many of them
 FIELDS = 200  # of a record that takes long to parse
 
 
@@ -130,7 +130,8 @@ def first_share(explanation):
 
 
 def make_loader(ds, case, transform=None):
-    options = {"shuffle": True, "seed": 1, "threads": 1, **case.get("options", {})}
+    options = {"shuffle": True, "seed": 1, "threads": 1, "batches_ahead": 2}
+    options.update(case.get("options", {}))
     return recmap.Loader(
         ds, BATCH, features=features_of(case["data"]), transform=transform, **options
     )
@@ -246,10 +247,10 @@ def disturbed(case, data, ds, loader):
 
 
 def take(loader, delays, seconds):
-    """Takes batches for a while, or until the end of the epoch."""
+    """Takes batches for a while, but some, so that the first one has no weight."""
     started = time.monotonic()
-    for _ in loader:
-        if time.monotonic() - started > seconds:
+    for count, _ in enumerate(loader, 1):
+        if count >= BATCHES_MIN and time.monotonic() - started > seconds:
             break
         time.sleep(delays.of("caller"))
 

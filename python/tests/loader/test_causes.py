@@ -65,7 +65,7 @@ ONE = [
     one("inflating", "read", "plain.gz", READ),
     one("inflating", "transform", "plain.gz", transform=0),
     one("inflating", "in-order", "plain.zlib", IN_ORDER),
-    one("inflating", "of-a-store", "s3:plain.gz", {"cache": "packed", "filled": True}),
+    one("inflating", "zlib-threads", "plain.zlib", THREADS),
     one("inflating", "locked", "plain.gz", {"cache": "locked", "locked": True}),
     one("images", "mapped", "images"),
     one("images", "threads", "images", THREADS),
