@@ -29,7 +29,7 @@ BATCH = 8
 MIN_S, MAX_S = 0.005, 0.05  # of a batch, for the delays that are multiples of it
 REQUEST_MAX_S = 3  # no answer takes so long that the library gives up
 SAMPLE_S = 0.002  # between two looks
-SECONDS, BATCHES_MIN = 0.7, 5  # for which batches are taken, and how many of them
+SECONDS, BATCHES_MIN = 0.7, 10  # for which batches are taken, and how many of them
 FIELDS = 200  # of a record that takes long to parse
 
 
@@ -131,6 +131,8 @@ def first_share(explanation):
 
 def make_loader(ds, case, transform=None):
     options = {"shuffle": True, "seed": 1, "threads": 1, "batches_ahead": 2}
+    if transform is not None:
+        options["transform_threads"] = 1
     options.update(case.get("options", {}))
     return recmap.Loader(
         ds, BATCH, features=features_of(case["data"]), transform=transform, **options
@@ -155,9 +157,10 @@ class Delays:
     def __init__(self, disk, data, case):
         self._disk, self._slow = disk, case.get("slow", {})
         unit = min(max(batch_seconds(data, case), MIN_S), MAX_S)
-        self._unit = unit * case.get("times", 1)
+        limit = REQUEST_MAX_S / max(self._slow.get("store", 0), 1)
+        self._unit = min(unit * case.get("times", 1), limit)
         self._file = case.get("slow_file", ".tfrecord")
-        self._pages = case.get("pages", BATCH)  # of a batch
+        self._pages = case.get("pages", 2 * BATCH)  # of a batch
         self.store = 0.0
 
     def of(self, cause):
@@ -172,7 +175,7 @@ class Delays:
         if "disk" in self._slow:
             page_us = int(1e6 * self.of("disk") / self._pages)
             self._disk.slow_down(self._file.encode(), ctypes.c_long(page_us))
-        self.store = min(self.of("store"), REQUEST_MAX_S)
+        self.store = self.of("store")
 
     def end(self):
         self._disk.slow_down(b"", ctypes.c_long(0))

@@ -105,7 +105,7 @@ def two(first, second, data, *shares):
     return cases
 
 
-PLAIN, BOTH = {"data": "plain"}, {"data": "plain+s3:plain", "pages": 4}
+PLAIN, BOTH = {"data": "plain"}, {"data": "plain+s3:plain", "pages": 8}
 TWO = [
     *two("disk", "transform", PLAIN, 8, 1, 1 / 8),
     *two("store", "transform", {"data": "s3:plain"}, 8, 1, 1 / 8),
@@ -220,7 +220,12 @@ def is_explained(found, expected):
 
 
 def is_right(found, expected, case):
-    return found["found"] in expected and ("idle" in case or is_explained(found, expected))
+    """Whether reading or the transform limited a run of a few batches depends on the first ones, so
+    if both are slow, the statistics may name either."""
+    if found["found"] not in expected:
+        return False
+    are_both_slow = case["slow"].get("transform") and "caller" not in case["slow"]
+    return "idle" in case or are_both_slow or is_explained(found, expected)
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,7 @@ def test_while_batches_are_taken(digits, capfd, more):
     assert "transform" not in more or "transform" in causes
 
 
+@pytest.mark.filterwarnings("ignore:.*inflate")
 def test_while_spans_are_inflated(tmp_path, digits, capfd):
     for shard in sorted(DIGITS.glob("*.tfrecord")):
         (tmp_path / f"{shard.name}.gz").write_bytes(gzip.compress(shard.read_bytes()))
