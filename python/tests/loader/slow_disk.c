@@ -116,7 +116,8 @@ void slow_down(const char *name, long us) {
 static char *map_slowly(size_t size, int fd, off_t offset) {
     char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     size_t whole = (size + PAGE - 1) / PAGE * PAGE;
-    struct uffdio_register range = {{(unsigned long)memory, whole}, UFFDIO_REGISTER_MODE_MISSING, 0};
+    struct uffdio_register range = {{(unsigned long)memory, whole}};
+    range.mode = UFFDIO_REGISTER_MODE_MISSING;
     if (memory == MAP_FAILED || ioctl(faults, UFFDIO_REGISTER, &range)) return MAP_FAILED;
     pthread_mutex_lock(&lock);
     struct map *map = maps;
