@@ -13,7 +13,7 @@
 static const struct command *const commands[] = {
     &cmd_index,  &cmd_info,   &cmd_report, &cmd_view,   &cmd_schema, &cmd_get,        &cmd_find,
     &cmd_cat,    &cmd_order,  &cmd_select, &cmd_sample, &cmd_split,  &cmd_duplicates, &cmd_annotate,
-    &cmd_verify, &cmd_doctor, &cmd_merge,  &cmd_import, &cmd_export,
+    &cmd_verify, &cmd_doctor, &cmd_warm,   &cmd_merge,  &cmd_import, &cmd_export,
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };

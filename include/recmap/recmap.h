@@ -36,6 +36,7 @@
 #include <recmap/status.h>
 #include <recmap/table.h>
 #include <recmap/text.h>
+#include <recmap/warm.h>
 #include <recmap/warning.h>
 #include <recmap/writer.h>
 

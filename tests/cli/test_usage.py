@@ -27,6 +27,7 @@ COMMANDS = [
     "annotate",
     "verify",
     "doctor",
+    "warm",
     "merge",
     "import",
     "export",

@@ -11,6 +11,6 @@
 
 extern const struct command cmd_index, cmd_info, cmd_schema, cmd_get, cmd_find, cmd_cat, cmd_order,
     cmd_verify, cmd_merge, cmd_import, cmd_export, cmd_select, cmd_sample, cmd_split,
-    cmd_duplicates, cmd_annotate, cmd_report, cmd_view, cmd_doctor;
+    cmd_duplicates, cmd_annotate, cmd_report, cmd_view, cmd_doctor, cmd_warm;
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -91,6 +92,15 @@ void process_lock(void) {
 
 void process_unlock(void) {
     unlock_mutex();
+}
+
+/* glibc has no function for priorities of disks. Class 2 is "best effort", of which 7 is last:
+ * reads of the class "idle" could wait for ever. */
+void thread_lower_priority(void) {
+    enum { WHO_PROCESS = 1, CLASS_SHIFT = 13, BEST_EFFORT = 2, LAST = 7, NICE_MAX = 19 };
+    long thread = syscall(SYS_gettid);
+    setpriority(PRIO_PROCESS, (id_t)thread, NICE_MAX);
+    syscall(SYS_ioprio_set, WHO_PROCESS, thread, BEST_EFFORT << CLASS_SHIFT | LAST);
 }
 
 void condition_init(pthread_cond_t *condition) {

@@ -16,6 +16,10 @@ unsigned core_count(void);
 void process_lock(void);
 void process_unlock(void);
 
+/* Gives the calling thread the lowest priority of all that still progress while others work: for
+ * CPUs, and for disks whose scheduler knows priorities. */
+void thread_lower_priority(void);
+
 /* Initializes a condition whose timed waits use the monotonic clock (clock_until), because the
  * system time may be changed during a wait. */
 void condition_init(pthread_cond_t *condition);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/core/array.h"
-#include "base/os/memory.h"
+#include "base/memory/memory.h"
 #include "base/os/ring.h"
 #include "dataset/batch/batch.h"
 #include "dataset/open/dataset.h"

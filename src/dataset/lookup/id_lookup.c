@@ -6,7 +6,7 @@
 
 #include "base/core/error.h"
 #include "base/core/radix.h"
-#include "base/os/memory.h"
+#include "base/memory/memory.h"
 #include "dataset/lookup/run_parts.h"
 
 enum {

@@ -51,16 +51,23 @@ bool open_shard_is_remote(const struct open_shard *shard) {
     return shard->source && shard->source->fd < 0;
 }
 
+recmap_status open_shard_reopen(struct source **source, bool *is_same,
+                                const struct open_shard *shard, recmap_error *error) {
+    RETURN_IF_FAILED(shard_folder_open(source, &shard->cache->folder,
+                                       shard_cache_entry(shard->cache, shard->shard_index)->path,
+                                       shard->path, NULL, error));
+    *is_same = file_is_same(&(*source)->stat, &shard->stat);
+    return RECMAP_OK;
+}
+
 /* Opens the file once more, and reads bytes from there. */
 static recmap_status read_again(bool *is_possible, const struct open_shard *shard, void *data,
                                 size_t size, uint64_t offset, recmap_error *error) {
     struct source *source;
+    bool is_same;
     int fd;
     *is_possible = false;
-    RETURN_IF_FAILED(shard_folder_open(&source, &shard->cache->folder,
-                                       shard_cache_entry(shard->cache, shard->shard_index)->path,
-                                       shard->path, NULL, error));
-    bool is_same = file_is_same(&source->stat, &shard->stat);
+    RETURN_IF_FAILED(open_shard_reopen(&source, &is_same, shard, error));
     RETURN_IF_FAILED(source_take_file(&fd, source, error));
     *is_possible = is_same;
     recmap_status status = is_same ? file_read_again(fd, data, size, offset, shard->path, error)
@@ -82,7 +89,7 @@ static recmap_status read_span_again(bool *is_possible, void *context, void *dat
     return read_again(is_possible, context, data, size, offset, error);
 }
 
-static struct span_source source_of(const struct open_shard *shard) {
+struct span_source open_shard_spans(const struct open_shard *shard) {
     return (struct span_source){.entry = shard_cache_entry(shard->cache, shard->shard_index),
                                 .path = shard->path,
                                 .points = &shard->points,
@@ -102,7 +109,7 @@ static recmap_status find_other_stream(bool *is_other, const struct open_shard *
     struct shard_slot *slot = &shard->cache->slots[shard->shard_index];
     *is_other = false;
     if (!is_compressed(shard) || open_shard_is_remote(shard) || slot->is_damaged) return RECMAP_OK;
-    struct span_source source = source_of(shard);
+    struct span_source source = open_shard_spans(shard);
     recmap_status status = stream_sum_check(is_other, &source, error);
     if (status != RECMAP_OK && status != RECMAP_IO) return status;
     slot->is_damaged = !*is_other;
@@ -247,7 +254,7 @@ static void keep_on_disk(struct open_shard *shard) {
     struct disk_cache *disk_cache = shard->cache->disk_cache;
     if (!disk_cache) return;
     if (is_compressed(shard)) {
-        struct span_source source = source_of(shard);
+        struct span_source source = open_shard_spans(shard);
         struct stored_spans_options options = {.maps = shard->cache->options.access ==
                                                        RECMAP_ACCESS_MAP,
                                                .checks_blocks = !finds_damage(shard)};
@@ -296,7 +303,7 @@ const struct shard_window *open_shard_window(const struct open_shard *shard) {
 /* Converts a range of the inflated image into the range of the file that it is inflated from. */
 static void find_in_file(const struct open_shard *shard, uint64_t *offset, uint64_t *size) {
     if (!is_compressed(shard) || !*size) return;
-    struct span_source source = source_of(shard);
+    struct span_source source = open_shard_spans(shard);
     uint64_t first = span_at(&source, *offset), last = span_at(&source, *offset + *size - 1);
     /* Which compressed bytes of a long span are needed is not known. */
     bool is_long = span_end(&source, last) - span_begin(&source, first) > SPAN_WHOLE_MAX;
@@ -318,7 +325,7 @@ static bool find_stored(uint64_t *span_index, const struct open_shard *shard,
 }
 
 bool open_shard_is_resident(const struct open_shard *shard, uint64_t offset, uint64_t size) {
-    struct span_source source = source_of(shard);
+    struct span_source source = open_shard_spans(shard);
     uint64_t span_index;
     if (find_stored(&span_index, shard, &source, offset, size))
         return stored_spans_are_resident(shard->stored, &source, span_index, offset, size);
@@ -331,7 +338,7 @@ bool open_shard_is_resident(const struct open_shard *shard, uint64_t offset, uin
 }
 
 void open_shard_will_need(const struct open_shard *shard, uint64_t offset, uint64_t size) {
-    struct span_source source = source_of(shard);
+    struct span_source source = open_shard_spans(shard);
     uint64_t span_index;
     if (find_stored(&span_index, shard, &source, offset, size)) {
         stored_spans_will_need(shard->stored, &source, span_index, offset, size);
@@ -359,7 +366,7 @@ int open_shard_direct(uint32_t *alignment, const struct open_shard *shard) {
 }
 
 static struct span_reader reader_of(const struct open_shard *shard) {
-    return (struct span_reader){shard->cache->spans, source_of(shard), shard->shard_index,
+    return (struct span_reader){shard->cache->spans, open_shard_spans(shard), shard->shard_index,
                                 shard->stored};
 }
 
@@ -370,7 +377,7 @@ struct source *open_shard_distant_source(const struct open_shard *shard) {
 
 /* If none of the bytes is stored, another thread may have made them missing in the meantime. */
 bool open_shard_forget(const struct open_shard *shard, uint64_t offset, uint64_t size) {
-    struct span_source source = source_of(shard);
+    struct span_source source = open_shard_spans(shard);
     bool was_stored = shard->stored && stored_spans_forget(shard->stored, &source, offset, size);
     if (was_stored || (shard->stored && !open_shard_is_remote(shard))) return true;
     if (!open_shard_is_remote(shard)) return false;

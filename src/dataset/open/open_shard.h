@@ -63,6 +63,13 @@ static inline const struct shard_entry *shard_cache_entry(const struct shard_cac
  * shard_cache_pin. */
 recmap_status open_shard_open(struct open_shard *shard, recmap_error *error);
 
+/* The spans of a compressed shard, for functions of dataset/spans. It borrows the shard. */
+struct span_source open_shard_spans(const struct open_shard *shard);
+
+/* Opens the shard's local file once more. `is_same` is false if the name has another file now. */
+recmap_status open_shard_reopen(struct source **source, bool *is_same,
+                                const struct open_shard *shard, recmap_error *error);
+
 /* Closes and frees it. NULL may be destroyed. */
 void open_shard_destroy(struct open_shard *shard);
 

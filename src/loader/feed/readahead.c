@@ -2,9 +2,6 @@
 
 #include <assert.h>
 
-#include <recmap/rows.h>
-
-#include "base/core/array.h"
 #include "base/core/bytes.h"
 #include "dataset/batch/advise.h"
 
@@ -90,52 +87,34 @@ void readahead_plan_for(struct readahead_plan *plan, struct readahead_state *rea
     }
 }
 
-/* The records of a share, or those that its rows are cut from: at least `count` numbers in
- * room->numbers. Returns how many, 0 if they cannot be listed. */
-static size_t list_records(struct readahead_room *room, const recmap_deal *deal,
-                           const recmap_share *share) {
-    size_t count = (size_t)share->count;
-    if (!array_reserve(&room->numbers, &room->capacity, count, sizeof *room->numbers)) return 0;
-    if (!recmap_order_row_width(deal->order))
-        return recmap_deal_numbers(room->numbers, deal, share, NULL) == RECMAP_OK ? count : 0;
-    uint64_t positions = recmap_order_count(deal->order);
-    for (size_t i = 0; i < count; i++) room->numbers[i] = (share->first + i) % positions;
-    if (recmap_order_pieces(&room->pieces, deal->order, deal->epoch, room->numbers, count, NULL) !=
-            RECMAP_OK ||
-        !array_reserve(&room->numbers, &room->capacity, room->pieces.count, sizeof *room->numbers))
-        return 0;
-    for (size_t i = 0; i < room->pieces.count; i++) room->numbers[i] = room->pieces.items[i].record;
-    return room->pieces.count;
-}
-
 /* Returns true if all sampled records of a share, spread evenly over it, are in memory. */
-static bool sample(struct readahead_room *room, const struct epoch_step *step,
+static bool sample(struct record_list *list, const struct epoch_step *step,
                    const recmap_share *share, uint64_t samples, recmap_dataset *dataset) {
     for (uint64_t i = 0; i < samples && i < share->count; i++) {
         recmap_share one = {share->first + i * share->count / samples, 1};
-        if (!list_records(room, &step->deal, &one)) return true;
-        if (!dataset_is_resident(dataset, room->numbers[0])) return false;
+        if (record_list_fill(list, &step->deal, &one, NULL) != RECMAP_OK || !list->count)
+            return true;
+        if (!dataset_is_resident(dataset, list->numbers[0])) return false;
     }
     return true;
 }
 
-static void ask(struct readahead_plan *plan, struct readahead_room *room,
+static void ask(struct readahead_plan *plan, struct record_list *list,
                 const struct epoch_step *step, const recmap_share *share, recmap_dataset *dataset) {
-    size_t count = list_records(room, &step->deal, share);
-    if (!count) return;
-    plan->seen_count += count;
-    plan->asked_count += dataset_will_need(dataset, room->numbers, count, !plan->is_blind);
+    if (record_list_fill(list, &step->deal, share, NULL) != RECMAP_OK || !list->count) return;
+    plan->seen_count += list->count;
+    plan->asked_count += dataset_will_need(dataset, list->numbers, list->count, !plan->is_blind);
 }
 
-void readahead_do(struct readahead_plan *plan, struct readahead_room *room, recmap_dataset *dataset,
+void readahead_do(struct readahead_plan *plan, struct record_list *list, recmap_dataset *dataset,
                   uint32_t rank) {
     for (unsigned i = 0; i < plan->step_count; i++) {
         const struct epoch_step *step = &plan->steps[i];
         recmap_share share;
         if (recmap_deal_share(&share, &step->deal, step->step, rank, NULL) != RECMAP_OK) return;
-        if (!plan->is_cold && !sample(room, step, &share, plan->samples[i], dataset))
+        if (!plan->is_cold && !sample(list, step, &share, plan->samples[i], dataset))
             plan->is_cold = true;
-        if (plan->is_cold) ask(plan, room, step, &share, dataset);
+        if (plan->is_cold) ask(plan, list, step, &share, dataset);
     }
 }
 

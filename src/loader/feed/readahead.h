@@ -20,10 +20,10 @@
 #define RECMAP_LOADER_FEED_READAHEAD_H
 
 #include <recmap/loader.h>
-#include <recmap/rows.h>
 
 #include "base/os/thread.h"
 #include "loader/feed/epoch_cursor.h"
+#include "order/kinds/record_list.h"
 
 /* The state that all workers share; guarded by the loader's lock. */
 struct readahead_state {
@@ -70,14 +70,8 @@ struct readahead_plan {
 void readahead_plan_for(struct readahead_plan *plan, struct readahead_state *readahead,
                         uint64_t step_number);
 
-/* Scratch memory of one worker for record numbers. */
-struct readahead_room {
-    uint64_t *numbers;
-    size_t capacity;
-    recmap_pieces pieces; /* of rows */
-};
-/* Carries out the plan; called without the lock. */
-void readahead_do(struct readahead_plan *plan, struct readahead_room *room, recmap_dataset *dataset,
+/* Carries out the plan; called without the lock. `list` is scratch memory of the worker. */
+void readahead_do(struct readahead_plan *plan, struct record_list *list, recmap_dataset *dataset,
                   uint32_t rank);
 
 /* Both learn from a plan's result: the first right after the plan was carried out, the second after

@@ -168,9 +168,9 @@ static void report_missing(recmap_loader *loader, const struct job *job) {
 
 /* Asks the kernel for later records, then fills this job's batch, or returns the job's parts. */
 static struct job_parts *do_job(struct job *job, recmap_loader *loader, struct filler *filler,
-                                struct readahead_room *room) {
+                                struct record_list *list) {
     if (job->plan.step_count) {
-        readahead_do(&job->plan, room, loader->dataset, loader->options.rank);
+        readahead_do(&job->plan, list, loader->dataset, loader->options.rank);
         if (job->plan.asked_count) report_missing(loader, job);
     }
     if (job->plan.is_measured) job->after = job->plan.before = thread_get_waits();
@@ -411,13 +411,13 @@ static void prepare_next(recmap_loader *loader, const struct job *job) {
 /* Fills the worker's oldest job, or opens it to all workers. The caller holds the lock; it
  * is released meanwhile. */
 static void do_oldest(recmap_loader *loader, struct job_queue *queue, struct filler *filler,
-                      struct readahead_room *room) {
+                      struct record_list *list) {
     struct job *job = job_at(queue, 0);
     struct job_parts *parts = NULL;
     pthread_mutex_unlock(&loader->lock);
     activity_begin(job->number);
     enum activity_stage former = activity_enter(ACTIVITY_DISK);
-    if (job->status == RECMAP_OK) parts = do_job(job, loader, filler, room);
+    if (job->status == RECMAP_OK) parts = do_job(job, loader, filler, list);
     activity_leave(former);
     pthread_mutex_lock(&loader->lock);
     if (parts) add_open_job(loader, parts);
@@ -439,7 +439,7 @@ void *loader_work(void *context) {
                             .draw_order = loader->options.draw_order,
                             .parser = loader->options.parser,
                             .shares_parts = loader->options.thread_count > 1};
-    struct readahead_room room = {.numbers = NULL};
+    struct record_list list = {.numbers = NULL};
     struct job_queue queue;
     recmap_thread_set_interrupt(must_stop, loader);
     activity_attach(&loader->activities[atomic_fetch_add(&loader->activity_count, 1)]);
@@ -449,13 +449,12 @@ void *loader_work(void *context) {
     while (queue.count ? !loader->is_closing : wait_for_work(loader)) {
         if (help(loader, &queue, &filler)) continue;
         begin_jobs(&queue, &filler, loader);
-        do_oldest(loader, &queue, &filler, &room);
+        do_oldest(loader, &queue, &filler, &list);
     }
     pthread_mutex_unlock(&loader->lock);
     queue_deinit(&queue, &filler);
     filler_deinit(&filler);
-    free(room.numbers);
-    recmap_pieces_deinit(&room.pieces);
+    record_list_deinit(&list);
     activity_attach(NULL);
     return NULL;
 }

@@ -7,7 +7,7 @@
 #include "base/core/bytes.h"
 #include "base/core/error.h"
 #include "base/core/interrupt.h"
-#include "base/os/memory.h"
+#include "base/memory/memory.h"
 #include "order/counts/counts.h"
 
 enum { BLOCK_SHIFT = 7, BLOCK = 1 << BLOCK_SHIFT };

@@ -23,7 +23,7 @@
 
 #include <cmocka.h>
 
-#include "base/os/memory.h"
+#include "base/memory/memory.h"
 #include "dataset/batch/advise.h"
 #include "support/folder.h"
 #include "support/index/build.h"

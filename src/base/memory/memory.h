@@ -1,8 +1,8 @@
 /* The size of the machine's memory, and memory for direct reads from a device: whole pages, and
  * huge pages for large sizes, because a device handles every physically discontiguous page as a
  * separate piece. */
-#ifndef RECMAP_BASE_OS_MEMORY_H
-#define RECMAP_BASE_OS_MEMORY_H
+#ifndef RECMAP_BASE_MEMORY_MEMORY_H
+#define RECMAP_BASE_MEMORY_MEMORY_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "base/os/memory.h"
+#include "base/memory/memory.h"
 
 enum { PATH_SIZE = 200, LIMIT = 64 << 20 };
 
