@@ -36,6 +36,15 @@ typedef enum recmap_readahead {
     RECMAP_READAHEAD_ON = 2,
 } recmap_readahead;
 
+/* Whether to read what the rest of the epoch needs in the order of the shards, ahead of the
+ * batches, to where random reads find it: see warm.h. Reading is done by threads of the lowest
+ * priority, for this rank's share of each epoch in turn, until everything is there. It ends with
+ * the loader, and when memory or the cache has no room for more. An error only ends warming. */
+typedef enum recmap_warm {
+    RECMAP_WARM_OFF = 0,
+    RECMAP_WARM_ON = 1,
+} recmap_warm;
+
 typedef struct recmap_loader_options {
     uint32_t version;    /* RECMAP_LOADER_OPTIONS_VERSION */
     uint32_t rank;       /* 0 to world_size - 1 */
@@ -63,17 +72,17 @@ typedef struct recmap_loader_options {
                                    recmap_loader_load_grown finishes, it has no effect */
     recmap_allocator allocator; /* of the memory of columns; {NULL}: the library's own, which is
                                    reused from batch to batch */
+    recmap_warm warm;
 } recmap_loader_options;
 
 enum { RECMAP_LOADER_BATCHES_AHEAD_MAX = 65536, RECMAP_LOADER_THREADS_MAX = 4096 };
 
-#define RECMAP_LOADER_OPTIONS_VERSION 4
+#define RECMAP_LOADER_OPTIONS_VERSION 5
 #define RECMAP_LOADER_OPTIONS_INIT                                                                 \
     {                                                                                              \
         RECMAP_LOADER_OPTIONS_VERSION, 0, 1, RECMAP_LAST_KEEP, 1, 0, 0,                            \
-            RECMAP_ON_BAD_RECORD_ERROR, RECMAP_READAHEAD_AUTO, NULL, 0, 0, NULL, {                 \
-            NULL, NULL, NULL                                                                       \
-        }                                                                                          \
+            RECMAP_ON_BAD_RECORD_ERROR, RECMAP_READAHEAD_AUTO, NULL, 0, 0, NULL,                   \
+            {NULL, NULL, NULL}, RECMAP_WARM_OFF                                                    \
     }
 
 /* Threads: a loader belongs to one thread at a time, but any thread may call
@@ -202,6 +211,18 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_seek_record(recmap_loade
                                                                     uint64_t epoch, uint64_t number,
                                                                     recmap_error *error);
 
+/* How warming is going. */
+typedef enum recmap_warm_state {
+    RECMAP_WARM_STATE_OFF = 0,     /* it was not asked for, or no batch was yet */
+    RECMAP_WARM_STATE_WAITING = 1, /* it stopped with the loader, or before the loader moved */
+    RECMAP_WARM_STATE_RUNNING = 2,
+    RECMAP_WARM_STATE_COMPLETE = 3, /* the rest of the epoch needs nothing more */
+    RECMAP_WARM_STATE_MEMORY = 4,   /* it ended: memory has no room for more */
+    RECMAP_WARM_STATE_CACHE = 5,    /* it ended: the cache on the disk is full or fails */
+    RECMAP_WARM_STATE_FAILED = 6,   /* it ended: something could not be read, or is remote and
+                                       there is no cache on the disk */
+} recmap_warm_state;
+
 /* Counted since the loader was created. Batches, records and bytes are those that the caller took.
  */
 typedef struct recmap_loader_statistics {
@@ -223,7 +244,10 @@ typedef struct recmap_loader_statistics {
     uint64_t readahead_distance;   /* current read-ahead distance in records */
     unsigned thread_count;         /* 0 before the first batch was requested */
     unsigned batches_ready;        /* current number */
-    uint64_t reserved[8];          /* 0; room for later versions */
+    recmap_warm_state warm_state;
+    uint64_t warm_read_size;    /* bytes that were read or inflated to warm the shards */
+    uint64_t warm_present_size; /* bytes that were there already, each time they were needed */
+    uint64_t reserved[8];       /* 0; room for later versions */
 } recmap_loader_statistics;
 
 /* Reads the statistics. Threads: any. Errors: INVALID in a child. */

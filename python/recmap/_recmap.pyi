@@ -343,6 +343,7 @@ class Loader:
         parser: Parser | None,
         epoch_limit: int,
         draw_seed: int,
+        warm: int,
         memory: BlockPool | None = None,
         draw_order: Order | None = None,
     ) -> Self: ...

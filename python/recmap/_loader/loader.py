@@ -54,12 +54,14 @@ from .options import (
     LAST,
     ON_BAD_RECORD,
     READAHEAD,
+    WARM,
     EpochEnd,
     Epochs,
     Last,
     LoaderOptions,
     OnBadRecord,
     Readahead,
+    Warm,
     epochs_of,
     one_of,
     true_or_false,
@@ -157,6 +159,11 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
             delivered in order. Views of a RecordBatch stay valid as long as they exist. Warns if it
             returns None.
         transform_threads: the number of these threads; None: one per core, at most 8.
+        warm: "on": threads of low priority read what the rest of the epoch needs in the order of
+            the shards, ahead of the batches, into the page cache or, for remote and compressed
+            shards, into ``Storage(cache=)``, as ``recmap warm`` does. For a shuffle of small
+            records from a cold disk. They end when memory or the cache is full, and with the
+            loader; an error ends only them. "off": they do not.
         stall: after so many seconds without a batch, a line on standard error says why, as `why`
             does, and again each minute; None: never.
 
@@ -256,6 +263,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         transform: Callable[[Any], Any] | None = None,
         transform_threads: int | None = None,
         stall: float | None = None,
+        warm: Warm = "off",
     ) -> None:
         self._share = share_of(rank, world_size)
         rank, world_size = self._share[:2]
@@ -274,6 +282,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         stall_s = check_stall(stall)
         self._stall = None if stall_s is None else StallWatch(self, stall_s)
         self._restarts = true_or_false("restart", restart)
+        self._warm = one_of("warm", warm, WARM)
         self._was_moved = False  # by the caller, since the last `for` began
         self._rank, self._world_size = rank, world_size
         self._parser = parser_of_batches(features, feature_lists, dataset._header())
@@ -332,7 +341,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
 
     def _create(self, order: _recmap.Order, batch_size: int) -> _recmap.Loader:
         share = self._rank, self._world_size, self._last
-        limits = self._epoch_limit() or 0, self._seed
+        limits = self._epoch_limit() or 0, self._seed, self._warm
         rest: tuple[Any, ...] = (*share, *self._reading, *limits, self._memory, self._draw_order)
         return _recmap.Loader(self.dataset._handle, order, batch_size, *rest)
 
@@ -861,6 +870,12 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         waited for room, in total. "readahead": records that the kernel was asked to read ahead.
         "readahead_records": the current distance of that. "threads": their number.
         "batches_ready": batches that are ready now.
+
+        With ``warm="on"``, "warmed": "off" before the first batch, "running", "complete" (the
+        epoch needs nothing more), "memory" or "cache" (which has no room for more), "failed"
+        (something could not be read, or remote shards have no cache), or "stopped" with the loader.
+        "warmed_bytes": bytes that were read or inflated for this. "warm_bytes": bytes that were
+        there already, each time they were needed.
 
         "fill_ns": time in which threads read, checked and parsed records, in total. "parse_ns": the
         part of it that parsing into features took; 0 for rows, which are decoded while they are

@@ -15,12 +15,14 @@ __all__ = [
     "LAST",
     "ON_BAD_RECORD",
     "READAHEAD",
+    "WARM",
     "EpochEnd",
     "Epochs",
     "Last",
     "LoaderOptions",
     "OnBadRecord",
     "Readahead",
+    "Warm",
     "epochs_of",
     "one_of",
     "true_or_false",
@@ -31,11 +33,13 @@ Epochs: TypeAlias = float | Literal["forever"] | None
 Last: TypeAlias = Literal["keep", "drop", "pad"]
 OnBadRecord: TypeAlias = Literal["error", "skip", "substitute"]
 Readahead: TypeAlias = Literal["auto", "on", "off"]
+Warm: TypeAlias = Literal["on", "off"]
 
 EPOCH_END = {"next": 0, "end": 1}
 LAST = {"keep": 0, "drop": 1, "pad": 2}
 ON_BAD_RECORD = {"error": 0, "skip": 1, "substitute": 2}
 READAHEAD = {"auto": 0, "off": 1, "on": 2}
+WARM = {"off": 0, "on": 1}
 
 
 def one_of(name: str, value: Any, table: dict[str, int]) -> int:
@@ -83,3 +87,4 @@ class LoaderOptions(TypedDict, total=False):
     readahead: Readahead
     transform_threads: int | None
     stall: float | None
+    warm: Warm

@@ -12,9 +12,21 @@ import time
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias, TypedDict
 
-__all__ = ["Stage", "Statistics", "TransformTimes", "statistics_of"]
+__all__ = ["Stage", "Statistics", "TransformTimes", "Warmed", "statistics_of"]
 
 Stage: TypeAlias = Literal["none", "reading", "decoding", "transform", "caller"]
+Warmed: TypeAlias = Literal["off", "stopped", "running", "complete", "memory", "cache", "failed"]
+
+# In the order of the library's `recmap_warm_state`.
+_WARMED: tuple[Warmed, ...] = (
+    "off",
+    "stopped",
+    "running",
+    "complete",
+    "memory",
+    "cache",
+    "failed",
+)
 
 
 class Statistics(TypedDict):
@@ -51,6 +63,9 @@ class Statistics(TypedDict):
     transform_ns: int
     transform_wait_ns: int
     transform_idle_ns: int
+    warmed: Warmed
+    warmed_bytes: int
+    warm_bytes: int
     limiting_stage: Stage
     explanation: str
 
@@ -96,6 +111,7 @@ def statistics_of(
         "transform_wait_ns": times.waited_ns,
         "transform_idle_ns": times.idle_ns,
     }
+    found["warmed"] = _WARMED[found.pop("warm_state", 0)]
     found["limiting_stage"], found["explanation"] = _limit(found, times)
     if found["limiting_stage"] in ("reading", "decoding") and any(causes.values()):
         found["explanation"] += f"; the reading threads' time: {_shares(causes)}"

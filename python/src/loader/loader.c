@@ -44,25 +44,27 @@ static int take_order_or_none(PyObject *object, void *out) {
 /* The object owns all that the loader borrows. After an error, its deallocation releases whatever
  * was set. */
 static PyObject *loader_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
-    static char *names[] = {"handle",        "order",     "batch_size", "rank",
-                            "world_size",    "last",      "threads",    "ahead",
-                            "on_bad_record", "readahead", "parser",     "epoch_limit",
-                            "draw_seed",     "memory",    "draw_order", NULL};
+    static char *names[] = {
+        "handle",    "order", "batch_size",    "rank",       "world_size", "last",
+        "threads",   "ahead", "on_bad_record", "readahead",  "parser",     "epoch_limit",
+        "draw_seed", "warm",  "memory",        "draw_order", NULL};
     PyObject *handle, *order, *memory = NULL;
     recmap_loader_options options = RECMAP_LOADER_OPTIONS_INIT;
-    int last = 0, on_bad_record = 0, readahead = 0;
+    int last = 0, on_bad_record = 0, readahead = 0, warm = 0;
     if (!PyArg_ParseTupleAndKeywords(
-            arguments, keywords, "O!O!O&O&O&iO&O&iiO&O&O&|O&O&:Loader", names, handle_type, &handle,
-            order_type, &order, take_uint64, &options.batch_size, take_unsigned, &options.rank,
-            take_unsigned, &options.world_size, &last, take_unsigned, &options.thread_count,
-            take_unsigned, &options.batches_ahead, &on_bad_record, &readahead, take_parser,
-            &options.parser, take_uint64, &options.batches_ahead_epoch_limit, take_uint64,
-            &options.draw_seed, take_block_pool, &memory, take_order_or_none, &options.draw_order))
+            arguments, keywords, "O!O!O&O&O&iO&O&iiO&O&O&i|O&O&:Loader", names, handle_type,
+            &handle, order_type, &order, take_uint64, &options.batch_size, take_unsigned,
+            &options.rank, take_unsigned, &options.world_size, &last, take_unsigned,
+            &options.thread_count, take_unsigned, &options.batches_ahead, &on_bad_record,
+            &readahead, take_parser, &options.parser, take_uint64,
+            &options.batches_ahead_epoch_limit, take_uint64, &options.draw_seed, &warm,
+            take_block_pool, &memory, take_order_or_none, &options.draw_order))
         return NULL;
     if (memory) options.allocator = block_pool_allocator(memory);
     options.last = (recmap_last)last;
     options.on_bad_record = (recmap_on_bad_record)on_bad_record;
     options.readahead = (recmap_readahead)readahead;
+    options.warm = (recmap_warm)warm;
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     struct loader_object *self = (struct loader_object *)allocate(type, 0);
     if (!self) return NULL;
@@ -552,7 +554,7 @@ static PyObject *statistics(PyObject *object, PyObject *unused) {
     recmap_cache_statistics cache = recmap_dataset_cache_statistics(dataset);
     recmap_span_statistics spans = recmap_dataset_span_statistics(dataset);
     PyObject *dict = Py_BuildValue(
-        "{sKsKsKsKsKsKsKsKsKsKsKsKsKsKsKsKsKsKsIsI}", "batches",
+        "{sKsKsKsKsKsKsKsKsKsKsKsKsKsKsKsKsKsKsIsIsIsKsK}", "batches",
         (unsigned long long)found.batch_count, "fill_ns", (unsigned long long)found.fill_ns,
         "parse_ns", (unsigned long long)found.parse_ns, "decode_ns",
         (unsigned long long)found.decode_ns, "decoded_count",
@@ -568,7 +570,9 @@ static PyObject *statistics(PyObject *object, PyObject *unused) {
         (unsigned long long)found.skipped_count, "readahead",
         (unsigned long long)found.readahead_count, "readahead_records",
         (unsigned long long)found.readahead_distance, "threads", found.thread_count,
-        "batches_ready", found.batches_ready);
+        "batches_ready", found.batches_ready, "warm_state", (unsigned)found.warm_state,
+        "warmed_bytes", (unsigned long long)found.warm_read_size, "warm_bytes",
+        (unsigned long long)found.warm_present_size);
     return add_storage_statistics(dict, dataset);
 }
 

@@ -81,14 +81,17 @@ static recmap_status read_rest(const struct shard_warmer *warmer, size_t present
                        error);
 }
 
-/* Copies what is in memory, which costs little, and waits only for what is not. */
+/* Copies what is in memory, which costs little, and waits only for what is not. What the kernel was
+ * asked for before counts as read, although it may have arrived by now. */
 static recmap_status read_file(struct warm_counts *counts, const struct shard_warmer *warmer,
                                uint64_t begin, uint64_t end, recmap_error *error) {
     uint64_t asked = begin;
     for (uint64_t at = begin; at < end;) {
         size_t size = (size_t)min_u64(PIECE, end - at);
         size_t present = page_cache_read(warmer->file->fd, warmer->buffer, size, at);
-        counts->present_size += present;
+        uint64_t was_asked = asked > at ? min_u64(asked - at, present) : 0;
+        counts->read_size += was_asked;
+        counts->present_size += present - was_asked;
         if (present < size) {
             uint64_t wanted = min_u64(end, at + size + AHEAD);
             if (asked < at + present) asked = at + present;

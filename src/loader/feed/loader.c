@@ -84,6 +84,8 @@ static recmap_status check_options(const recmap_loader_options *options, recmap_
                     (int)options->on_bad_record);
     if (options->readahead > RECMAP_READAHEAD_ON)
         return fail(error, RECMAP_INVALID, "invalid readahead mode: %d", (int)options->readahead);
+    if (options->warm > RECMAP_WARM_ON)
+        return fail(error, RECMAP_INVALID, "invalid mode of warming: %d", (int)options->warm);
     if (options->thread_count > RECMAP_LOADER_THREADS_MAX)
         return fail(error, RECMAP_INVALID, "too many threads: %u, the maximum is %d",
                     options->thread_count, RECMAP_LOADER_THREADS_MAX);
@@ -192,6 +194,7 @@ recmap_status recmap_loader_create(recmap_loader **loader, recmap_dataset *datas
 }
 
 static void stop_workers(recmap_loader *loader) {
+    loader_warm_stop(loader);
     pthread_mutex_lock(&loader->lock);
     loader->is_closing = true;
     pthread_cond_broadcast(&loader->changed_work);
@@ -368,7 +371,9 @@ static recmap_status ensure_workers(recmap_loader *loader, recmap_error *error) 
     RETURN_IF_FAILED(loader_check_process(loader, error));
     if (loader->must_restart)
         RETURN_IF_FAILED(loader_go_to(loader, loader->epoch, loader->position, error));
-    return start_workers(loader, error);
+    RETURN_IF_FAILED(start_workers(loader, error));
+    loader_warm(loader);
+    return RECMAP_OK;
 }
 
 recmap_status recmap_loader_wait(int *is_ready, recmap_loader *loader, uint64_t timeout_ns,

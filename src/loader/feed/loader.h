@@ -27,6 +27,7 @@
 #include "loader/feed/epoch_cursor.h"
 #include "loader/feed/filler.h"
 #include "loader/feed/readahead.h"
+#include "loader/feed/warm_ahead.h"
 
 /* The result of a step, until the caller takes it. */
 struct loader_slot {
@@ -59,6 +60,7 @@ struct recmap_loader {
     unsigned direct_depth; /* reads that each worker keeps in flight; 0: records are gathered */
     atomic_long owner;     /* the process that started the workers; 0 before that */
     struct worker_group workers;
+    struct warm_ahead warm;
 
     /* Used by the calling thread only. */
     uint64_t epoch;

@@ -38,6 +38,7 @@ recmap_status loader_begin_run(recmap_loader *loader, uint64_t epoch, uint64_t p
     struct epoch_cursor cursor;
     RETURN_IF_FAILED(init_cursor(&cursor, loader, epoch, position, error));
     move_to(loader, &cursor);
+    loader_warm_stop(loader);
     loader->run_epoch = epoch;
     loader->run_position = position;
     return RECMAP_OK;

@@ -18,6 +18,7 @@ recmap_status recmap_loader_get_statistics(recmap_loader_statistics *statistics,
     RETURN_IF_FAILED(loader_check_process(loader, error));
     pthread_mutex_lock(&loader->lock);
     *statistics = loader->statistics;
+    loader_warm_count(statistics, loader);
     if (loader->readahead.is_cold) statistics->readahead_distance = loader->readahead.window;
     pthread_mutex_unlock(&loader->lock);
     return RECMAP_OK;
