@@ -43,6 +43,11 @@ typedef enum recmap_readahead {
 typedef enum recmap_warm {
     RECMAP_WARM_OFF = 0,
     RECMAP_WARM_ON = 1,
+    /* Begins only after the loader has waited for the disk for a second, with random reads; if all
+     * shards are plain files on a disk of this machine, not on a network or a layer over other file
+     * systems; if the rest of the epoch fits into memory, beside what processes have mapped; and in
+     * one process of the machine at a time, which holds a lock (flock) on the first shard. */
+    RECMAP_WARM_AUTO = 2,
 } recmap_warm;
 
 typedef struct recmap_loader_options {
@@ -213,14 +218,17 @@ RECMAP_API RECMAP_NODISCARD recmap_status recmap_loader_seek_record(recmap_loade
 
 /* How warming is going. */
 typedef enum recmap_warm_state {
-    RECMAP_WARM_STATE_OFF = 0,     /* it was not asked for, or no batch was yet */
+    RECMAP_WARM_STATE_OFF = 0,     /* it was not asked for, or not needed yet */
     RECMAP_WARM_STATE_WAITING = 1, /* it stopped with the loader, or before the loader moved */
     RECMAP_WARM_STATE_RUNNING = 2,
     RECMAP_WARM_STATE_COMPLETE = 3, /* the rest of the epoch needs nothing more */
-    RECMAP_WARM_STATE_MEMORY = 4,   /* it ended: memory has no room for more */
+    RECMAP_WARM_STATE_MEMORY = 4,   /* it ended, or did not begin: memory has no room */
     RECMAP_WARM_STATE_CACHE = 5,    /* it ended: the cache on the disk is full or fails */
     RECMAP_WARM_STATE_FAILED = 6,   /* it ended: something could not be read, or is remote and
                                        there is no cache on the disk */
+    /* With RECMAP_WARM_AUTO, it did not begin because */
+    RECMAP_WARM_STATE_UNSUITABLE = 7, /* shards are compressed, or not on a disk of this machine */
+    RECMAP_WARM_STATE_OTHER = 8,      /* another process warms these shards */
 } recmap_warm_state;
 
 /* Counted since the loader was created. Batches, records and bytes are those that the caller took.

@@ -163,7 +163,10 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
             the shards, ahead of the batches, into the page cache or, for remote and compressed
             shards, into ``Storage(cache=)``, as ``recmap warm`` does. For a shuffle of small
             records from a cold disk. They end when memory or the cache is full, and with the
-            loader; an error ends only them. "off": they do not.
+            loader; an error ends only them. "auto": they begin only after the loader has waited for
+            the disk for a second with random reads, if the shards are not compressed and on a disk
+            of this machine, if the rest of the epoch fits into memory, and in one process of the
+            machine at a time. "off": never.
         stall: after so many seconds without a batch, a line on standard error says why, as `why`
             does, and again each minute; None: never.
 
@@ -871,9 +874,11 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         "readahead_records": the current distance of that. "threads": their number.
         "batches_ready": batches that are ready now.
 
-        With ``warm="on"``, "warmed": "off" before the first batch, "running", "complete" (the
+        With ``warm="on"``, "warmed": "off" before it is needed, "running", "complete" (the
         epoch needs nothing more), "memory" or "cache" (which has no room for more), "failed"
         (something could not be read, or remote shards have no cache), or "stopped" with the loader.
+        With ``warm="auto"``, also "unsuitable" (shards are compressed, or not on a disk of this
+        machine) and "other" (another process of this machine warms the same shards).
         "warmed_bytes": bytes that were read or inflated for this. "warm_bytes": bytes that were
         there already, each time they were needed.
 

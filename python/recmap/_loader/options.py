@@ -33,13 +33,13 @@ Epochs: TypeAlias = float | Literal["forever"] | None
 Last: TypeAlias = Literal["keep", "drop", "pad"]
 OnBadRecord: TypeAlias = Literal["error", "skip", "substitute"]
 Readahead: TypeAlias = Literal["auto", "on", "off"]
-Warm: TypeAlias = Literal["on", "off"]
+Warm: TypeAlias = Literal["auto", "on", "off"]
 
 EPOCH_END = {"next": 0, "end": 1}
 LAST = {"keep": 0, "drop": 1, "pad": 2}
 ON_BAD_RECORD = {"error": 0, "skip": 1, "substitute": 2}
 READAHEAD = {"auto": 0, "off": 1, "on": 2}
-WARM = {"off": 0, "on": 1}
+WARM = {"off": 0, "on": 1, "auto": 2}
 
 
 def one_of(name: str, value: Any, table: dict[str, int]) -> int:

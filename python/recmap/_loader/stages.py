@@ -15,7 +15,17 @@ from typing import Any, Literal, TypeAlias, TypedDict
 __all__ = ["Stage", "Statistics", "TransformTimes", "Warmed", "statistics_of"]
 
 Stage: TypeAlias = Literal["none", "reading", "decoding", "transform", "caller"]
-Warmed: TypeAlias = Literal["off", "stopped", "running", "complete", "memory", "cache", "failed"]
+Warmed: TypeAlias = Literal[
+    "off",
+    "stopped",
+    "running",
+    "complete",
+    "memory",
+    "cache",
+    "failed",
+    "unsuitable",
+    "other",
+]
 
 # In the order of the library's `recmap_warm_state`.
 _WARMED: tuple[Warmed, ...] = (
@@ -26,6 +36,8 @@ _WARMED: tuple[Warmed, ...] = (
     "memory",
     "cache",
     "failed",
+    "unsuitable",
+    "other",
 )
 
 
@@ -115,6 +127,7 @@ def statistics_of(
     found["limiting_stage"], found["explanation"] = _limit(found, times)
     if found["limiting_stage"] in ("reading", "decoding") and any(causes.values()):
         found["explanation"] += f"; the reading threads' time: {_shares(causes)}"
+        found["explanation"] += _advice(causes, found["warmed"])
     statistics: Statistics = found
     return statistics
 
@@ -151,6 +164,15 @@ def _limiting_read(found: Statistics, wait: str, room_ns: int) -> tuple[Stage, s
         f"{wait} for pictures to be decoded, {room}; decoding is {share:.0%} of the reading "
         f"threads' work, {_seconds(each_ns)} for each picture"
     )
+
+
+def _advice(causes: Mapping[str, int], warmed: Warmed) -> str:
+    """What helps if most of the time is spent on reading from a disk."""
+    if 2 * causes.get("disk", 0) <= sum(causes.values()) or warmed in ("running", "complete"):
+        return ""
+    if warmed == "memory":
+        return "; memory has no room to warm the shards: use Windowed"
+    return '; warm="on", `recmap warm` or Windowed would help'
 
 
 def _shares(causes: Mapping[str, int]) -> str:

@@ -27,6 +27,22 @@ def test_batches_and_states_are_those_without(made):
     assert numbers_of(warm) == numbers_of(plain)
 
 
+def test_a_loader_that_does_not_wait_begins_nothing(made):
+    loader = recmap.Loader(made, 37, shuffle=True, warm="auto")
+    numbers_of(loader)
+    assert loader.statistics["warmed"] == "off"
+    assert loader.statistics["warmed_bytes"] == 0
+
+
+def test_the_explanation_says_what_would_help():
+    def advice(warmed, **causes):
+        return recmap._loader.stages._advice(causes, warmed)
+
+    assert advice("off", disk=6, parsing=5).endswith("or Windowed would help")
+    assert advice("memory", disk=6, parsing=5).endswith("use Windowed")
+    assert advice("off", disk=5, parsing=6) == advice("complete", disk=9) == ""
+
+
 def test_closing_ends_it(made):
     loader = recmap.Loader(made, 10, shuffle=True, warm="on")
     next(iter(loader))
@@ -62,5 +78,5 @@ def test_other_loaders_take_it(digits, made):
 
 
 def test_wrong_words_are_refused(made):
-    with pytest.raises(ValueError, match="warm must be one of 'off', 'on'"):
+    with pytest.raises(ValueError, match="warm must be one of 'off', 'on', 'auto'"):
         recmap.Loader(made, 10, warm=True)

@@ -1,5 +1,5 @@
 /* How much memory control groups let this process use: its own group and the groups that contain
- * it, of version 1 or 2. What the files say is read anew by each call, because limits change. */
+ * it, of version 1 or 2. Each call reads the files again, because limits change. */
 #ifndef RECMAP_BASE_MEMORY_CONTROL_GROUP_H
 #define RECMAP_BASE_MEMORY_CONTROL_GROUP_H
 

@@ -1,6 +1,7 @@
 #include "base/memory/page_cache.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,10 +12,10 @@
 
 /* Takes a number from a line "NAME: NUMBER kB" of that name. */
 static void take_size(uint64_t *size, const char *line, const char *name) {
-    unsigned long long kib;
+    uint64_t kib;
     size_t length = strlen(name);
-    if (!strncmp(line, name, length) && sscanf(line + length, ": %llu kB", &kib) == 1)
-        *size = (uint64_t)kib << 10;
+    if (!strncmp(line, name, length) && sscanf(line + length, ": %" SCNu64 " kB", &kib) == 1)
+        *size = kib << 10;
 }
 
 static uint64_t find_available(bool spares_mapped) {

@@ -6,7 +6,8 @@
 
 #include "dataset/open/shard_cache.h"
 
-/* Where the bytes of a shard can be kept. FULL: only in a cache on the disk, which takes no more. */
+/* Where the bytes of a shard can be kept. FULL: only in a cache on the disk, which takes no more.
+ */
 enum warm_place { WARM_IN_MEMORY, WARM_ON_DISK, WARM_FULL, WARM_NOWHERE };
 
 /* One thread's means of warming, with one shard at a time. */

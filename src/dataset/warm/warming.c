@@ -1,6 +1,5 @@
 #include "dataset/warm/warming.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 

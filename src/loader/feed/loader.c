@@ -84,7 +84,7 @@ static recmap_status check_options(const recmap_loader_options *options, recmap_
                     (int)options->on_bad_record);
     if (options->readahead > RECMAP_READAHEAD_ON)
         return fail(error, RECMAP_INVALID, "invalid readahead mode: %d", (int)options->readahead);
-    if (options->warm > RECMAP_WARM_ON)
+    if (options->warm > RECMAP_WARM_AUTO)
         return fail(error, RECMAP_INVALID, "invalid mode of warming: %d", (int)options->warm);
     if (options->thread_count > RECMAP_LOADER_THREADS_MAX)
         return fail(error, RECMAP_INVALID, "too many threads: %u, the maximum is %d",

@@ -65,17 +65,21 @@ static void end(recmap_loader *loader) {
     warm->warming = NULL;
     pthread_mutex_unlock(&loader->lock);
     warming_destroy(warming);
+    warm_auto_end(&warm->automatic);
 }
 
 void loader_warm_stop(recmap_loader *loader) {
     end(loader);
+    warm_auto_end(&loader->warm.automatic);
     loader->warm.has_begun = false;
 }
 
 /* ---- Beginning. */
 
-static struct warming_options options_of(const recmap_loader *loader) {
-    struct warming_options options = {.warm = RECMAP_WARM_OPTIONS_INIT, .is_background = true};
+struct warming_options loader_warm_options(const recmap_loader *loader) {
+    struct warming_options options = {.warm = RECMAP_WARM_OPTIONS_INIT,
+                                      .is_background = true,
+                                      .only_disks = loader->options.warm == RECMAP_WARM_AUTO};
     recmap_warm_options *warm = &options.warm;
     warm->order = (recmap_order *)loader_order_of(loader, loader->epoch);
     warm->epoch = loader->epoch;
@@ -88,23 +92,46 @@ static struct warming_options options_of(const recmap_loader *loader) {
 
 static void begin(recmap_loader *loader) {
     struct warm_ahead *warm = &loader->warm;
-    struct warming_options options = options_of(loader);
+    struct warming_options options = loader_warm_options(loader);
     struct warming *warming = NULL;
     recmap_status status = warming_start(&warming, loader->dataset, &options, NULL);
     warm->has_begun = true;
     warm->epoch = loader->epoch;
     warm->is_spent = status != RECMAP_OK;
+    if (status != RECMAP_OK) warm_auto_end(&warm->automatic);
     pthread_mutex_lock(&loader->lock);
     warm->warming = warming;
     warm->state = status == RECMAP_OK ? RECMAP_WARM_STATE_RUNNING : RECMAP_WARM_STATE_FAILED;
     pthread_mutex_unlock(&loader->lock);
 }
 
+/* Returns true if to begin. What forbids it may change, except where the shards are. */
+static bool is_due(recmap_loader *loader) {
+    recmap_warm_state why;
+    if (loader->options.warm != RECMAP_WARM_AUTO) return true;
+    if (!warm_auto_has_waited(loader)) return false;
+    if (warm_auto_may_begin(&why, loader)) return true;
+    pthread_mutex_lock(&loader->lock);
+    loader->warm.state = why;
+    pthread_mutex_unlock(&loader->lock);
+    loader->warm.is_spent = why == RECMAP_WARM_STATE_UNSUITABLE;
+    return false;
+}
+
+/* Lets another process of this machine warm what its rank reads. */
+static void unlock_if_over(struct warm_ahead *warm) {
+    if (warm->automatic.lock && warming_state(warm->warming).is_over)
+        warm_auto_end(&warm->automatic);
+}
+
 void loader_warm(recmap_loader *loader) {
     struct warm_ahead *warm = &loader->warm;
     if (loader->options.warm == RECMAP_WARM_OFF || warm->is_spent) return;
-    if (warm->has_begun && warm->epoch == loader->epoch) return;
+    if (warm->has_begun && warm->epoch == loader->epoch) {
+        unlock_if_over(warm);
+        return;
+    }
     end(loader);
     if (warm->is_spent || loader->epoch >= loader->options.batches_ahead_epoch_limit) return;
-    begin(loader);
+    if (is_due(loader)) begin(loader);
 }

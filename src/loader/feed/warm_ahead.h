@@ -6,6 +6,7 @@
 #include <recmap/loader.h>
 
 #include "dataset/warm/warming.h"
+#include "loader/feed/warm_auto.h"
 
 /* All zeros: nothing has begun. The thread that uses the loader changes it, under the loader's
  * lock if another thread may read the member. */
@@ -16,11 +17,15 @@ struct warm_ahead {
     uint64_t epoch;          /* that the warming is for, if it has begun */
     bool has_begun;
     bool is_spent; /* later epochs need nothing more, or it is of no use */
+    struct warm_auto automatic;
 };
 
 /* Begins to warm what the loader reads from its position on, if that is due. Called before each
  * batch is taken. */
 void loader_warm(recmap_loader *loader);
+
+/* What the loader warms from its position on. */
+struct warming_options loader_warm_options(const recmap_loader *loader);
 
 /* Ends it, because the loader stops, or goes elsewhere. */
 void loader_warm_stop(recmap_loader *loader);
