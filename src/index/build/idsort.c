@@ -13,6 +13,7 @@ enum {
     BUFFER_PAIRS = 1 << 20, /* 16 MiB, and the same for sorting */
     READ_PAIRS = 1 << 12,   /* read per run at a time while merging: 64 KiB */
     SORT_PAIRS = 1 << 14,   /* moved between two questions of the interrupt */
+    FEW_PAIRS = 1 << 13,    /* sorted by small digits: counting large ones takes longer */
     MERGE_WORK = 64,        /* for the interrupt, in bytes: a pair that is merged */
 };
 
@@ -79,14 +80,24 @@ void idsort_destroy(struct idsort *sorter) {
     free(sorter);
 }
 
-/* One pass of a stable radix sort, by the 16 bits of the hash above `shift`. The pairs move to
- * random places, most of which are not in a cache, so this asks the thread's interrupt. */
+/* A digit of the radix sort: the bits of the hash from `shift` on. */
+struct digit {
+    unsigned shift, bits;
+};
+
+static size_t digit_of(const struct id_pair *pair, struct digit digit) {
+    return pair->hash >> digit.shift & (((size_t)1 << digit.bits) - 1);
+}
+
+/* One pass of a stable radix sort. The pairs move to random places, most of which are not in a
+ * cache, so this asks the thread's interrupt. */
 static recmap_status sort_pass(struct id_pair *destination, const struct id_pair *pairs,
-                               size_t count, unsigned shift, size_t *starts, recmap_error *error) {
-    memset(starts, 0, ((size_t)1 << 16) * sizeof *starts);
-    for (size_t i = 0; i < count; i++) starts[pairs[i].hash >> shift & 0xffff]++;
+                               size_t count, struct digit digit, size_t *starts,
+                               recmap_error *error) {
+    memset(starts, 0, ((size_t)1 << digit.bits) * sizeof *starts);
+    for (size_t i = 0; i < count; i++) starts[digit_of(&pairs[i], digit)]++;
     size_t sum = 0;
-    for (size_t i = 0; i < (size_t)1 << 16; i++) {
+    for (size_t i = 0; i < (size_t)1 << digit.bits; i++) {
         size_t here = starts[i];
         starts[i] = sum;
         sum += here;
@@ -94,7 +105,7 @@ static recmap_status sort_pass(struct id_pair *destination, const struct id_pair
     for (size_t first = 0; first < count; first += SORT_PAIRS) {
         size_t end = count - first < SORT_PAIRS ? count : first + SORT_PAIRS;
         for (size_t i = first; i < end; i++)
-            destination[starts[pairs[i].hash >> shift & 0xffff]++] = pairs[i];
+            destination[starts[digit_of(&pairs[i], digit)]++] = pairs[i];
         RETURN_IF_FAILED(interrupt_check(thread_interrupt(), (end - first) * sizeof *pairs, error));
     }
     return RECMAP_OK;
@@ -111,17 +122,18 @@ static uint64_t unsorted_bits(const struct id_pair *pairs, size_t count) {
     return is_sorted ? 0 : differing;
 }
 
-/* Sorts the buffer by the 48 bits of the hash. The sort is stable and pairs with equal hashes were
- * added by ascending number, so they stay in that order. */
+/* Sorts the buffer by the 48 bits of the hash, a digit at a time. The sort is stable and pairs with
+ * equal hashes were added by ascending number, so they stay in that order. */
 static recmap_status sort_buffer(struct idsort *sorter, recmap_error *error) {
     uint64_t bits = unsorted_bits(sorter->buffer, sorter->buffered);
     if (!bits) return RECMAP_OK;
-    size_t *starts = malloc(((size_t)1 << 16) * sizeof *starts);
+    struct digit digit = {0, sorter->buffered < FEW_PAIRS ? 8 : 16};
+    size_t *starts = malloc(((size_t)1 << digit.bits) * sizeof *starts);
     if (!starts) return fail_memory(error);
     recmap_status status = RECMAP_OK;
-    for (unsigned shift = 0; status == RECMAP_OK && shift < IDS_HASH_BITS; shift += 16) {
-        if (!(bits >> shift & 0xffff)) continue;
-        status = sort_pass(sorter->scratch, sorter->buffer, sorter->buffered, shift, starts, error);
+    for (; status == RECMAP_OK && digit.shift < IDS_HASH_BITS; digit.shift += digit.bits) {
+        if (!(bits >> digit.shift & (((uint64_t)1 << digit.bits) - 1))) continue;
+        status = sort_pass(sorter->scratch, sorter->buffer, sorter->buffered, digit, starts, error);
         struct id_pair *sorted = sorter->scratch;
         sorter->scratch = sorter->buffer;
         sorter->buffer = sorted;
