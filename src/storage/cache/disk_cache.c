@@ -58,18 +58,25 @@ static bool read_usage(struct usage *usage, int fd) {
            !memcmp(usage->magic, usage_magic, sizeof usage_magic);
 }
 
-/* OK if an open file may be overwritten as the usage: it is one, or it is empty or zeros,
- * as after a power failure. Anything else is a file of that name which is not recmap's. */
-static recmap_status check_usage(int fd, const char *path, recmap_error *error) {
+/* Returns true if this is a usage, or the beginning of one, followed by zeros: what remains if its
+ * first write was cut off by a power failure or a full disk. */
+static bool begins_usage(const struct usage *usage) {
     static const struct usage zeros;
-    struct usage usage = zeros;
+    size_t same = 0;
+    while (same < sizeof usage_magic && usage->magic[same] == usage_magic[same]) same++;
+    return same == sizeof usage_magic ||
+           !memcmp((const char *)usage + same, &zeros, sizeof *usage - same);
+}
+
+/* OK if an open file may be overwritten as the usage: it is one, or as much of one as was written.
+ * Anything else is a file of that name which is not recmap's. */
+static recmap_status check_usage(int fd, const char *path, recmap_error *error) {
+    struct usage usage = {.used = 0};
     struct file_stat stat;
     RETURN_IF_FAILED(file_get_stat(&stat, fd, path, error));
     size_t size = stat.size < sizeof usage ? (size_t)stat.size : sizeof usage;
     RETURN_IF_FAILED(file_read_at(fd, &usage, size, 0, path, error));
-    if (stat.size <= sizeof usage && (!memcmp(usage.magic, usage_magic, sizeof usage_magic) ||
-                                      !memcmp(&usage, &zeros, sizeof usage)))
-        return RECMAP_OK;
+    if (stat.size <= sizeof usage && begins_usage(&usage)) return RECMAP_OK;
     fail(error, RECMAP_IO, "was not written by recmap, which would overwrite it");
     fail_file(error, path);
     return RECMAP_IO;

@@ -89,10 +89,9 @@ static void assert_refused(const char *message) {
 }
 
 /* A file that happens to be called `usage` is not overwritten, whatever its size;
- * one that a power failure emptied is written again. */
+ * one that was cut off, or that a power failure emptied, is written again. */
 static void test_file_of_the_user(void **state) {
     (void)state;
-    static const uint8_t zeros[32];
     static const char *const texts[] = {"x", "12 GB on Monday\n",
                                         "this text has more bytes than the file of recmap has\n",
                                         "recmap cache 1\n, which is what it begins with, too\n"};
@@ -105,13 +104,16 @@ static void test_file_of_the_user(void **state) {
         assert_memory_equal(usage.data, texts[i], usage.size);
         buffer_deinit(&usage);
     }
-    for (size_t size = 0; size <= sizeof zeros; size += sizeof zeros / 2) {
-        file_write("cache/usage", zeros, size);
-        disk_cache_close(open_cache(1 << 20));
-        struct buffer usage = file_read("cache/usage");
-        assert_memory_equal(usage.data, "recmap cache 1\n", 16);
-        buffer_deinit(&usage);
-    }
+    for (size_t written = 0; written <= 16; written++)
+        for (size_t size = written; size <= 32; size += 8) {
+            char usage[32] = "";
+            memcpy(usage, "recmap cache 1\n", written);
+            file_write("cache/usage", usage, size);
+            disk_cache_close(open_cache(1 << 20));
+            struct buffer rewritten = file_read("cache/usage");
+            assert_memory_equal(rewritten.data, "recmap cache 1\n", 16);
+            buffer_deinit(&rewritten);
+        }
 }
 
 /* The folder may be another user's, as in a container, but not the files in it. */
