@@ -193,11 +193,12 @@ static void print_totals(const struct totals *totals, double seconds) {
            totals->runs, seconds, (double)totals->with_processes * share,
            (double)totals->with_crash * share, (double)totals->with_kill * share,
            (double)totals->with_fault * share);
-    printf("%" PRIu64 " processes, %" PRIu64 " epochs, %" PRIu64 " records compared, %" PRIu64
-           " indexes published, %" PRIu64 " preemptions at %" PRIu64 " points, %" PRIu64
-           " failed calls, %.1f s of virtual time\n",
-           totals->processes, totals->epochs, totals->records, totals->indexes, totals->preemptions,
-           totals->points, totals->faults, totals->virtual_s);
+    printf("%" PRIu64 " processes, %" PRIu64 " epochs (%.2f a run, %.0f a second), %" PRIu64
+           " records compared, %" PRIu64 " indexes published, %" PRIu64 " preemptions at %" PRIu64
+           " points, %" PRIu64 " failed calls, %.1f s of virtual time\n",
+           totals->processes, totals->epochs, (double)totals->epochs * share / 100,
+           seconds > 0 ? (double)totals->epochs / seconds : 0, totals->records, totals->indexes,
+           totals->preemptions, totals->points, totals->faults, totals->virtual_s);
 }
 
 static int run_all(const struct settings *settings) {

@@ -11,7 +11,9 @@
 static int maybe_cancel(const recmap_progress *progress, void *context) {
     struct actor *actor = context;
     (void)progress;
-    return random_once_in(&actor->choices, 8);
+    bool stops = random_once_in(&actor->choices, 8);
+    actor->has_stopped |= stops;
+    return stops;
 }
 
 static recmap_index_options options_of(struct actor *actor) {
@@ -19,6 +21,7 @@ static recmap_index_options options_of(struct actor *actor) {
     options.thread_count = actor->role->thread_count;
     options.id_feature = "id";
     options.inherits = 1;
+    options.on_bad_record = RECMAP_ON_BAD_RECORD_SKIP;
     options.reads_shards = actor->role->reads_shards;
     if (actor->role->may_cancel) {
         options.progress = maybe_cancel;
@@ -28,10 +31,13 @@ static recmap_index_options options_of(struct actor *actor) {
 }
 
 static void begin(struct actor *actor, struct change *change) {
+    actor->has_stopped = false;
     oracle_begin(actor->role->process, change);
 }
 
 static void end(struct actor *actor, recmap_status status, const recmap_error *error) {
+    if (status == RECMAP_CANCELLED && !actor->has_stopped)
+        run_fail("a call is cancelled that nobody told to stop");
     oracle_end(actor->role->process, (int)status, error->message);
 }
 

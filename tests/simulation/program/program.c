@@ -9,6 +9,8 @@
 #include "simulation/world/report.h"
 #include "simulation/world/store.h"
 
+#include "index/scan/segments.h"
+
 /* What LMDB, which prints only in builds for debugging, has in place of stderr. */
 __attribute__((visibility("hidden"))) FILE *program_stderr;
 
@@ -21,12 +23,29 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
     return world_pthread_create(thread, attributes, run, argument);
 }
 
+/* The library cuts shards into segments of at least a mebibyte, and the world's are smaller. A
+ * process has one scan at a time. */
+static uint64_t segment_size;
+
+recmap_status __real_segments_init(struct segment_ring *ring, struct scan_shard *shards,
+                                   size_t shard_count, const struct scan_options *options,
+                                   recmap_error *error);
+recmap_status __wrap_segments_init(struct segment_ring *ring, struct scan_shard *shards,
+                                   size_t shard_count, const struct scan_options *options,
+                                   recmap_error *error) {
+    static struct scan_options cut;
+    cut = *options;
+    cut.segment_size = segment_size;
+    return __real_segments_init(ring, shards, shard_count, &cut, error);
+}
+
 void program_touch_tls(void) {
     recmap_thread_set_interrupt(NULL, NULL);
 }
 
 void program_main(const struct role *role) {
-    struct actor actor = {role, random_stream(role->seed, 10)};
+    struct actor actor = {role, random_stream(role->seed, 10), false};
+    segment_size = role->segment_size;
     switch (role->kind) {
     case ROLE_BUILD:
     case ROLE_MERGE:
@@ -52,6 +71,8 @@ static recmap_status open_dataset(recmap_dataset **dataset, const struct role *r
     if (storage) {
         options->storage = storage;
         options->shards = STORE_URL;
+    }
+    if (storage || role->uses_cache) {
         options->cache = "/cache/c";
         options->cache_size = 1 << 24;
     }
@@ -67,7 +88,8 @@ recmap_dataset *actor_open(const struct actor *actor, const struct index_state *
     recmap_dataset *dataset = NULL;
     options.access = (recmap_access)role->access;
     options.shard_limit = role->seed % 3 ? 0 : 2;
-    options.span_keep_size = role->seed / 3 % 2;
+    options.span_keep_size = role->span_keep_size;
+    options.check = (recmap_check)role->check;
     if (role->kind == ROLE_CHECK) options.index_check = RECMAP_INDEX_CHECK_FULL;
     recmap_status status = open_dataset(&dataset, role, &options, &error);
     if (status != RECMAP_OK) {

@@ -18,6 +18,7 @@ void program_touch_tls(void);
 struct actor {
     const struct role *role;
     struct random_stream choices;
+    bool has_stopped; /* it told the running call to stop */
 };
 
 /* Compares the record with the model; `number` is its number in the data set. */

@@ -17,16 +17,20 @@ struct reader {
     struct random_stream choices;
     recmap_dataset *dataset;
     const struct index_state *state;
+    bool has_stopped; /* it told the running call to stop */
 };
 
 static int maybe_stop(void *context) {
     struct reader *reader = context;
-    return random_once_in(&reader->choices, 4);
+    bool stops = random_once_in(&reader->choices, 4);
+    reader->has_stopped |= stops;
+    return stops;
 }
 
 static void check_failure(const struct reader *reader, recmap_status status,
                           const recmap_error *error) {
-    if (status == RECMAP_CANCELLED && reader->actor->role->may_cancel) return;
+    if (status == RECMAP_CANCELLED && reader->has_stopped) return;
+    if (status == RECMAP_CANCELLED) run_fail("a call is cancelled that nobody told to stop");
     oracle_failure(reader->actor->role->process, "read records", (int)status, error->message);
 }
 
@@ -79,6 +83,26 @@ static void find_one(struct reader *reader) {
         run_fail("id %s is found at another record", text);
 }
 
+/* Joins some records by id with the data set itself. */
+static void join_some(struct reader *reader) {
+    uint64_t numbers[GATHER_MAX];
+    int64_t matches[GATHER_MAX];
+    recmap_error error = RECMAP_ERROR_INIT;
+    size_t count = (size_t)random_between(&reader->choices, 1, GATHER_MAX);
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = random_below(&reader->choices, reader->state->record_count);
+    recmap_status status = recmap_dataset_match(matches, reader->dataset, reader->dataset, numbers,
+                                                count, NULL, NULL, &error);
+    if (status != RECMAP_OK) {
+        check_failure(reader, status, &error);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (matches[i] != (int64_t)numbers[i])
+            run_fail("record %llu is joined with record %lld", (unsigned long long)numbers[i],
+                     (long long)matches[i]);
+}
+
 static void *read_records(void *context) {
     struct reader *reader = context;
     recmap_batch *batch = NULL;
@@ -88,9 +112,13 @@ static void *read_records(void *context) {
         recmap_batch_set_interrupt(batch, maybe_stop, reader);
     }
     for (unsigned i = 0; i < reader->actor->role->rounds; i++) {
-        switch (random_below(&reader->choices, 3)) {
-        case 0: get_one(reader); break;
-        case 1: gather_some(reader, batch); break;
+        reader->has_stopped = false;
+        switch (random_below(&reader->choices, 7)) {
+        case 0:
+        case 1: get_one(reader); break;
+        case 2:
+        case 3: gather_some(reader, batch); break;
+        case 4: join_some(reader); break;
         default: find_one(reader); break;
         }
     }
@@ -106,7 +134,7 @@ static void read_together(struct actor *actor, recmap_dataset *dataset,
     unsigned started = 0;
     for (unsigned i = 0; i < actor->role->readers; i++) {
         readers[i] =
-            (struct reader){actor, random_stream(actor->role->seed, 20 + i), dataset, state};
+            (struct reader){actor, random_stream(actor->role->seed, 20 + i), dataset, state, false};
         if (i && !pthread_create(&threads[started], NULL, read_records, &readers[i])) started++;
     }
     read_records(&readers[0]);

@@ -7,7 +7,7 @@
 
 struct process;
 
-enum { ROLE_SHARDS_MAX = 16, PATH_SPACE = 48 };
+enum { ROLE_SHARDS_MAX = 16, PATH_SPACE = 48, EPOCHS_MAX = 12 };
 
 enum role_kind {
     ROLE_BUILD,    /* indexes shards */
@@ -45,6 +45,9 @@ struct role {
     unsigned rounds;
     unsigned thread_count;
     uint32_t access; /* recmap_access */
+    uint32_t check;  /* recmap_check */
+    uint64_t span_keep_size;
+    uint64_t segment_size; /* that a scan cuts shards into; 0: the library's choice */
     bool reads_shards;
     bool may_cancel;  /* the progress function ends some calls */
     unsigned readers; /* threads of the program that read together */
@@ -53,6 +56,7 @@ struct role {
     uint32_t batches_ahead;
     uint32_t readahead; /* recmap_readahead */
     bool uses_store;    /* shards are objects of a store, kept in a cache on the disk */
+    bool uses_cache;    /* compressed local shards are kept in it as well */
 };
 
 #endif

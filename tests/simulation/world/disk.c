@@ -13,6 +13,7 @@
 
 enum { INODES_MAX = 4096 };
 
+#define ENOUGH ((uint64_t)1 << 40)
 #define EPOCH_NS ((int64_t)1700000000 * 1000000000)
 
 static struct inode *root;
@@ -191,8 +192,8 @@ struct inode *disk_find(struct inode **folder, const char **name, const char *pa
 
 /* ---- Contents. */
 
-void disk_set_limit(uint64_t new_limit) {
-    limit = new_limit;
+void disk_set_space(uint64_t space) {
+    limit = space < ENOUGH ? used + space : ENOUGH;
 }
 
 uint64_t disk_space_left(void) {
@@ -353,7 +354,7 @@ void disk_crash(struct random_stream *choices) {
 
 void disk_init(void) {
     static const char *const folders[] = {"data", "tmp", "cache"};
-    limit = (uint64_t)1 << 40;
+    limit = ENOUGH;
     root = disk_create(S_IFDIR | 0755);
     root->links = 1;
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)

@@ -87,8 +87,8 @@ void disk_write_back(struct random_stream *choices);
 /* The machine loses power. Nothing is open. */
 void disk_crash(struct random_stream *choices);
 
-/* Bytes that files may have together. */
-void disk_set_limit(uint64_t limit);
+/* How many bytes files may grow by; FOREVER: any. */
+void disk_set_space(uint64_t space);
 uint64_t disk_space_left(void);
 
 /* Puts a file there that is on the disk. */

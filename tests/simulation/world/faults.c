@@ -49,6 +49,14 @@ bool faults_hit(const char *call, int code) {
     return true;
 }
 
+void faults_note_full(const char *call) {
+    note(call, ENOSPC);
+}
+
+size_t faults_cut(size_t size) {
+    return (size_t)random_below(&choices, size);
+}
+
 size_t faults_shorten(size_t size) {
     if (has_paused || !plan.is_short || size < 2 || !random_once_in(&choices, 16)) return size;
     return (size_t)random_between(&choices, 1, size - 1);

@@ -19,6 +19,7 @@ struct fault_plan {
     bool is_short;                /* reads and writes may return less than asked */
     bool is_late;                 /* calls may take long */
     bool refuses_memory;          /* allocations may fail */
+    uint64_t space;               /* bytes that files may grow by; FOREVER: any */
 };
 
 void faults_init(const struct fault_plan *plan);
@@ -29,6 +30,12 @@ void faults_pause(bool is_paused);
 /* A call of the running process that may fail; `code` is how. Returns true if it does, with errno
  * set. Every call is also a point. */
 bool faults_hit(const char *call, int code);
+
+/* A call of the running process finds no space on the disk. Sets errno. */
+void faults_note_full(const char *call);
+
+/* How many bytes a write that fails has written nevertheless: less than `size`. */
+size_t faults_cut(size_t size);
 
 /* How many of `size` bytes a call reads or writes: from 1 on. */
 size_t faults_shorten(size_t size);

@@ -236,8 +236,8 @@ static ssize_t write_at(struct open_file *file, const void *data, size_t size, u
     if (offset + size > end && offset + size - end > space) {
         size = offset < end + space ? (size_t)(end + space - offset) : 0;
         if (!size) {
-            process_current()->was_disturbed = true;
-            return fail(ENOSPC);
+            faults_note_full("a write");
+            return -1;
         }
     }
     if (!file->is_of_lmdb) size = faults_shorten(size);
@@ -246,9 +246,13 @@ static ssize_t write_at(struct open_file *file, const void *data, size_t size, u
 }
 
 ssize_t __wrap_pwrite(int descriptor, const void *data, size_t size, off_t offset) {
-    if (faults_hit("pwrite", EIO)) return -1;
+    bool fails = faults_hit("pwrite", EIO);
     struct open_file *file = file_of(descriptor);
-    return file ? write_at(file, data, size, (uint64_t)offset) : -1;
+    if (!file) return -1;
+    if (!fails) return write_at(file, data, size, (uint64_t)offset);
+    size_t part = faults_cut(size);
+    if (part) disk_write(file->inode, data, part, (uint64_t)offset);
+    return fail(EIO);
 }
 
 ssize_t __wrap_write(int descriptor, const void *data, size_t size) {
@@ -269,8 +273,8 @@ ssize_t __wrap_writev(int descriptor, const struct iovec *parts, int count) {
         uint64_t end = file->position + parts[i].iov_len;
         bool fits = end <= file->inode->size || end - file->inode->size <= disk_space_left();
         if (!fits) {
-            process_current()->was_disturbed = true;
-            return total ? total : fail(ENOSPC);
+            faults_note_full("writev");
+            return total ? total : -1;
         }
         disk_write(file->inode, parts[i].iov_base, parts[i].iov_len, file->position);
         file->position += parts[i].iov_len;
@@ -293,8 +297,8 @@ int __wrap_ftruncate(int descriptor, off_t size) {
     struct open_file *file = file_of(descriptor);
     if (!file) return -1;
     if (disk_resize(file->inode, (uint64_t)size)) return 0;
-    process_current()->was_disturbed = true;
-    return fail(ENOSPC);
+    faults_note_full("ftruncate");
+    return -1;
 }
 
 int __wrap_posix_fallocate(int descriptor, off_t offset, off_t size) {
@@ -303,7 +307,7 @@ int __wrap_posix_fallocate(int descriptor, off_t offset, off_t size) {
     if (!file) return EBADF;
     uint64_t end = (uint64_t)(offset + size);
     if (end <= file->inode->size || disk_resize(file->inode, end)) return 0;
-    process_current()->was_disturbed = true;
+    faults_note_full("posix_fallocate");
     return ENOSPC;
 }
 

@@ -61,8 +61,14 @@ static void fill_pad(uint8_t *pad, size_t size, uint64_t seed) {
     }
 }
 
+/* The place in the shard's file of its record `number`, of those without damage. */
+static unsigned place_in_file(const struct model_shard *shard, unsigned number) {
+    return number + (number >= shard->damaged);
+}
+
 void model_id(char id[32], unsigned shard, unsigned number) {
-    snprintf(id, 32, "%08" PRIx64 "-%u", model_shards[shard].seed & 0xffffffff, number);
+    snprintf(id, 32, "%08" PRIx64 "-%u", model_shards[shard].seed & 0xffffffff,
+             place_in_file(&model_shards[shard], number));
 }
 
 int64_t model_value(unsigned column, unsigned shard, unsigned number) {
@@ -88,7 +94,7 @@ static size_t make_record(uint8_t *record, const struct model_shard *shard, unsi
 }
 
 size_t model_record(uint8_t *record, unsigned shard, unsigned number) {
-    return make_record(record, &model_shards[shard], number);
+    return make_record(record, &model_shards[shard], place_in_file(&model_shards[shard], number));
 }
 
 /* ---- Files. */
@@ -142,18 +148,22 @@ static void compress_file(struct model_shard *shard) {
 static void make_file(struct model_shard *shard) {
     static uint8_t record[RECORD_SIZE_MAX];
     size_t most = shard->pad_max + 128;
-    shard->file = malloc(shard->record_count * most + 1);
+    unsigned count = shard->record_count + (shard->damaged != NO_DAMAGE);
+    shard->file = malloc(count * most + 1);
     shard->file_size = 0;
-    for (unsigned i = 0; i < shard->record_count; i++) {
+    for (unsigned i = 0; i < count; i++) {
         size_t size = make_record(record, shard, i);
-        shard->file_size += put_frame(shard->file + shard->file_size, record, size);
+        uint8_t *frame = shard->file + shard->file_size;
+        size = put_frame(frame, record, size);
+        shard->file_size += size;
+        if (i == shard->damaged) frame[random_mix(shard->seed) % size] ^= 1 << shard->seed % 8;
     }
     if (shard->is_compressed) compress_file(shard);
 }
 
 void model_prepare(void) {
-    large[0] = (struct model_shard){"/data/y.tfrecord", 77, 90, 120000, false, NULL, 0};
-    large[1] = (struct model_shard){"/data/z.tfrecord", 78, 70, 120000, true, NULL, 0};
+    large[0] = (struct model_shard){"/data/y.tfrecord", 77, 90, NO_DAMAGE, 120000, false, NULL, 0};
+    large[1] = (struct model_shard){"/data/z.tfrecord", 78, 70, NO_DAMAGE, 120000, true, NULL, 0};
     make_file(&large[0]);
     make_file(&large[1]);
 }
@@ -168,6 +178,10 @@ void model_init(uint64_t seed, bool has_large) {
         shard->record_count = (unsigned)random_scale(&choices, 60);
         shard->pad_max = (unsigned)random_scale(&choices, 2000);
         shard->is_compressed = random_once_in(&choices, 3);
+        /* The first record shows what the file is. */
+        shard->damaged = NO_DAMAGE;
+        if (random_once_in(&choices, 8))
+            shard->damaged = (unsigned)random_between(&choices, 1, shard->record_count);
         make_file(shard);
     }
     model_shard_count = small_count;

@@ -2,16 +2,21 @@
 #ifndef RECMAP_TESTS_SIMULATION_WORLD_MODEL_H
 #define RECMAP_TESTS_SIMULATION_WORLD_MODEL_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum { SHARDS_MAX = 16, RECORD_SIZE_MAX = 160 << 10 };
 
+#define NO_DAMAGE UINT_MAX
+
 struct model_shard {
     char path[48];
     uint64_t seed;
     unsigned record_count;
+    unsigned
+        damaged; /* the record of the file that has a wrong byte, and no number; or NO_DAMAGE */
     unsigned pad_max; /* bytes that a record has beside its id and its number */
     bool is_compressed;
     uint8_t *file;

@@ -13,7 +13,7 @@
 #include "simulation/world/process.h"
 #include "simulation/world/report.h"
 
-enum { VERSIONS_MAX = 512, CHANGES_MAX = 64, EPOCHS_MAX = 8 };
+enum { VERSIONS_MAX = 512, CHANGES_MAX = 64 };
 
 struct version {
     char name[PATH_SPACE];
@@ -32,7 +32,7 @@ struct running_change {
 static struct version versions[VERSIONS_MAX];
 static size_t version_count;
 static struct running_change changes[CHANGES_MAX]; /* by process */
-static uint64_t *sequences[EPOCHS_MAX];
+static uint64_t *sequences[EPOCHS_MAX + 1];        /* and of the epoch after the last */
 static uint64_t sequence_count;
 static char checkpoint[CHECKPOINT_SIZE];
 static size_t checkpoint_size;
@@ -246,7 +246,7 @@ void oracle_set_sequence(const struct epochs *epochs, uint64_t epoch, const uint
         is_there[numbers[i]] = 1;
     }
     free(is_there);
-    if (epoch >= EPOCHS_MAX) run_fail("the model has too many epochs");
+    if (epoch > EPOCHS_MAX) run_fail("the model has too many epochs");
     sequences[epoch] = malloc((count + 1) * sizeof *numbers);
     memcpy(sequences[epoch], numbers, count * sizeof *numbers);
     sequence_count = count;

@@ -174,6 +174,15 @@ static void *run_process(void *context) {
     return NULL;
 }
 
+/* Writes only to pages that were changed: a run has none of the others in memory of its own. */
+static void reset_variables(const struct copy *copy) {
+    for (size_t at = 0; at < copy->data_size; at += PAGE) {
+        size_t size = copy->data_size - at < PAGE ? copy->data_size - at : PAGE;
+        if (memcmp(copy->data + at, copy->first_data + at, size))
+            memcpy(copy->data + at, copy->first_data + at, size);
+    }
+}
+
 struct process *process_start(const char *name, const struct role *role) {
     unsigned copy = 0;
     while (copy < copy_count && copies[copy].user) copy++;
@@ -186,7 +195,7 @@ struct process *process_start(const char *name, const struct role *role) {
     process->role = *role;
     process->role.process = process;
     copies[copy].user = process;
-    memcpy(copies[copy].data, copies[copy].first_data, copies[copy].data_size);
+    reset_variables(&copies[copy]);
     process->main = schedule_create(process, run_process, process);
     report->process_count++;
     trace("%s starts", process->name);

@@ -13,6 +13,7 @@
 #include "simulation/world/oracle.h"
 #include "simulation/world/process.h"
 #include "simulation/world/report.h"
+#include "simulation/world/store.h"
 #include "simulation/world/system.h"
 
 enum { ACTORS_MAX = 5, EVENTS_MAX = 6 };
@@ -29,8 +30,8 @@ struct world {
     struct place_for_process actors[ACTORS_MAX];
     unsigned actor_count;
     bool is_about_loaders;
-    bool has_store, is_large;
-    unsigned kills_left, crashes_left, events_left;
+    bool has_store, has_cache, is_large;
+    unsigned kills_left, crashes_left, changes_left, events_left;
     uint64_t event_scale;
     bool was_disturbed;
 };
@@ -48,17 +49,23 @@ static void plan_schedule(uint64_t seed, const struct run_cuts *cuts, bool is_ca
     schedule_init(&plan);
 }
 
+static const char *choose_call(struct random_stream *choices) {
+    static const char *const calls[] = {"pwrite", "pread", "fsync", "rename"};
+    if (world.has_store && random_once_in(choices, 2)) return "a request";
+    return calls[random_below(choices, sizeof calls / sizeof *calls)];
+}
+
 static struct fault_plan plan_faults(uint64_t seed, const struct run_cuts *cuts, bool is_calm) {
     struct random_stream choices = random_stream(seed, 6);
     struct fault_plan plan = {.seed = seed};
-    if (random_once_in(&choices, 4)) plan.count = (unsigned)random_between(&choices, 1, FAULTS_MAX);
-    static const char *const calls[] = {"fsync", "pwrite", "pread", "rename", "a request"};
-    if (random_once_in(&choices, 2))
-        plan.only = calls[random_below(&choices, sizeof calls / sizeof *calls)];
+    if (random_once_in(&choices, 3)) plan.count = (unsigned)random_between(&choices, 1, FAULTS_MAX);
+    if (random_once_in(&choices, 2)) plan.only = choose_call(&choices);
     for (unsigned i = 0; i < FAULTS_MAX; i++) {
-        plan.places[i] = random_scale(&choices, plan.only ? 64 : 4000);
+        plan.places[i] = random_scale(&choices, plan.only ? 32 : 2000);
         plan.is_left_out[i] = cuts->faults[i];
     }
+    plan.space = random_once_in(&choices, 16) && !cuts->faults[1] ? random_scale(&choices, 1 << 20)
+                                                                  : FOREVER;
     plan.is_short = random_once_in(&choices, 3);
     plan.is_late = !is_calm && random_once_in(&choices, 2);
     plan.refuses_memory = random_once_in(&choices, 20) && !cuts->faults[0];
@@ -108,7 +115,15 @@ static struct role role_of(enum role_kind kind) {
     unsigned thread_max = world.is_large ? 32 : 4;
     role.thread_count = (unsigned)random_between(&world.choices, 1, thread_max);
     role.access = (uint32_t)random_below(&world.choices, 3);
+    /* Only the sum of a record tells that a part of it comes from an object that has changed. */
+    role.check = world.changes_left ? RECMAP_CHECK_DATA : (uint32_t)random_below(&world.choices, 2);
     role.reads_shards = random_once_in(&world.choices, 4);
+    role.uses_cache = world.has_cache;
+    /* All inflated bytes are kept, or some of them, or hardly any. */
+    if (random_once_in(&world.choices, 2))
+        role.span_keep_size = random_scale(&world.choices, world.is_large ? 1 << 23 : 1 << 18);
+    if (!random_once_in(&world.choices, 4))
+        role.segment_size = 64 + random_scale(&world.choices, 1 << 15);
     return role;
 }
 
@@ -203,7 +218,7 @@ static struct epochs choose_epochs(void) {
     return (struct epochs){
         .order = (enum order_kind)random_below(choices, ORDER_KINDS),
         .order_seed = random_next(choices),
-        .epoch_count = random_between(choices, 1, 3),
+        .epoch_count = random_between(choices, 1, EPOCHS_MAX),
         .batch_size = (uint32_t)random_scale(choices, 24),
         .world_size = (uint32_t)random_between(choices, 1, 3),
         .last = (uint32_t)random_below(choices, 3),
@@ -297,10 +312,16 @@ static void kill_one(void) {
     if (random_once_in(&world.choices, 2)) start(actor);
 }
 
+static void change_object(void) {
+    world.changes_left--;
+    store_change(&world.choices);
+}
+
 static void have_event(void) {
     world.events_left--;
     if (world.crashes_left && random_once_in(&world.choices, 2)) crash();
     else if (world.kills_left && random_once_in(&world.choices, 2)) kill_one();
+    else if (world.changes_left && random_once_in(&world.choices, 2)) change_object();
     else disk_write_back(&world.choices);
     set_event();
 }
@@ -311,7 +332,7 @@ static void plan_events(const struct run_cuts *cuts, bool loses_syncs) {
     if (kind < 2) world.kills_left = (unsigned)random_between(&world.choices, 1, 2);
     else if (kind < 5) world.crashes_left = (unsigned)random_between(&world.choices, 1, 2);
     world.events_left = (unsigned)random_below(&world.choices, EVENTS_MAX + 1);
-    if (world.kills_left || world.crashes_left) world.events_left += 3;
+    if (world.kills_left || world.crashes_left || world.changes_left) world.events_left += 3;
     /* What a sync that failed has lost shows only after a crash. */
     if (loses_syncs) world.crashes_left++;
     if (cuts->kills) world.kills_left = world.crashes_left = 0;
@@ -364,19 +385,25 @@ void run_seed(uint64_t seed, const struct run_cuts *cuts) {
     model_init(seed, world.is_large);
     put_shards();
     first_shards = (unsigned)random_between(&world.choices, 1, model_shard_count);
+    unsigned kind = (unsigned)random_below(&world.choices, 8);
+    bool is_about_store = kind == 3 || kind == 4;
+    world.is_about_loaders = kind < 3;
+    world.has_store = is_about_store || random_once_in(&world.choices, 4);
+    world.has_cache = random_once_in(&world.choices, 4);
+    if (world.has_store && random_once_in(&world.choices, 8) && !cuts->faults[2])
+        world.changes_left = 1;
     struct fault_plan faults = plan_faults(seed, cuts, is_calm || cuts->lateness);
     faults_init(&faults);
     faults_pause(true);
     build_first();
-    unsigned kind = (unsigned)random_below(&world.choices, 4);
-    world.is_about_loaders = kind == 0;
-    world.has_store = kind == 3 || random_once_in(&world.choices, 4);
     if (world.is_about_loaders) plan_loaders();
-    else if (kind == 3) plan_store();
+    else if (is_about_store) plan_store();
     else plan_writers();
     plan_events(cuts, faults.count && faults.only && !strcmp(faults.only, "fsync"));
     faults_pause(false);
+    disk_set_space(faults.space);
     live();
+    disk_set_space(FOREVER);
     faults_pause(true);
     check_indexes();
     clean_up();
