@@ -83,7 +83,7 @@ typedef struct recmap_object_range {
 
 /* Functions that reach objects in place of this library's own requests, for stores that it does not
  * know. Names of objects are URLs of any scheme. Threads call the functions at the same time. A
- * function that fails fills in the error; the place is added by the caller. */
+ * function that fails fills in the error, which is never NULL; the place is added by the caller. */
 typedef struct recmap_client {
     uint32_t version; /* RECMAP_CLIENT_VERSION */
     /* Finds out what identifies the object. Called whenever the object is opened. */

@@ -58,6 +58,8 @@ static recmap_status read_together(size_t *failed_index, const struct source_rea
         ranges[i] = (recmap_object_range){client_source_of(&reads[i])->url, reads[i].data,
                                           reads[i].size, reads[i].offset};
     size_t range_index = 0;
+    recmap_error own = RECMAP_ERROR_INIT; /* clients may always fill in an error */
+    if (!error) error = &own;
     for (size_t i = 0; i < count; i++) storage_count_request(storage, REQUEST_FIRST);
     storage_count_reads(storage, reads, count);
     recmap_status status = client->read(&range_index, ranges, count, error, client->context);
@@ -98,6 +100,8 @@ static recmap_status find_object(struct client_source *source, const char *url,
                                  recmap_error *error) {
     const recmap_client *client = &source->storage->client;
     recmap_object *object = &source->object;
+    recmap_error own = RECMAP_ERROR_INIT;
+    if (!error) error = &own;
     if (!(source->url = strdup(url))) return fail_memory(error);
     recmap_status status = client->stat(object, url, error, client->context);
     if (status != RECMAP_OK && status != RECMAP_CANCELLED) fail_file(error, url);

@@ -380,6 +380,8 @@ static recmap_status list_with_client(struct listing *listing, const recmap_clie
     const char *key = listing->url.key, *end = key + strcspn(key, "*?[");
     while (end > key && end[-1] != '/') end--;
     listing->prefix_size = (size_t)(end - listing->text);
+    recmap_error own = RECMAP_ERROR_INIT; /* clients may always fill in an error */
+    if (!error) error = &own;
     char *folder = strndup(listing->text, listing->prefix_size);
     if (!folder) return fail_memory(error);
     recmap_status status =

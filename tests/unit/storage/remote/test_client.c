@@ -23,7 +23,7 @@ struct store {
 };
 
 static recmap_status break_with(recmap_error *error, const char *message) {
-    if (!error) return RECMAP_IO;
+    assert_non_null(error);
     *error = (recmap_error)RECMAP_ERROR_INIT;
     snprintf(error->message, sizeof error->message, "%s", message);
     return error->status = RECMAP_IO;
