@@ -1,5 +1,6 @@
 /* Runs the simulator: one seed after the other, each in a process of its own, until the time is
  * over or a run fails. */
+#include <dlfcn.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "simulation/world/model.h"
@@ -40,12 +42,19 @@ static double cpu_now(void) {
 
 /* ---- One run. */
 
-static void die_of(int number) {
+/* Says where, as an offset in the program or in the simulator, for addr2line. */
+static void die_of(int number, siginfo_t *signal_info, void *context) {
     static const char *const words[] = {[SIGSEGV] = "a segmentation fault",
                                         [SIGBUS] = "SIGBUS",
                                         [SIGABRT] = "abort, as of an assertion",
                                         [SIGFPE] = "a division by zero"};
-    run_fail("the program dies of %s", words[number] ? words[number] : "a signal");
+    const ucontext_t *registers = context;
+    uintptr_t place = (uintptr_t)registers->uc_mcontext.gregs[REG_RIP];
+    Dl_info object = {.dli_fname = "?"};
+    dladdr((const void *)place, &object);
+    run_fail("the program dies of %s at %s+%#tx, for the address %p",
+             words[number] ? words[number] : "a signal", object.dli_fname,
+             place - (uintptr_t)object.dli_fbase, signal_info->si_addr);
 }
 
 static void catch_signals(void) {
@@ -53,7 +62,8 @@ static void catch_signals(void) {
     static const int numbers[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE};
     stack_t own = {.ss_sp = stack, .ss_size = sizeof stack};
     sigaltstack(&own, NULL);
-    struct sigaction action = {.sa_handler = die_of, .sa_flags = SA_ONSTACK | SA_NODEFER};
+    struct sigaction action = {.sa_sigaction = die_of,
+                               .sa_flags = SA_ONSTACK | SA_NODEFER | SA_SIGINFO};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         sigaction(numbers[i], &action, NULL);
 }

@@ -9,6 +9,7 @@
 #include "simulation/world/report.h"
 #include "simulation/world/store.h"
 
+#include "base/core/interrupt.h"
 #include "index/scan/segments.h"
 
 /* What LMDB, which prints only in builds for debugging, has in place of stderr. */
@@ -39,6 +40,16 @@ recmap_status __wrap_segments_init(struct segment_ring *ring, struct scan_shard 
     return __real_segments_init(ring, shards, shard_count, &cut, error);
 }
 
+/* Calls ask whether to stop after less work, because they do less. */
+static int64_t question_work;
+
+struct interrupt *__real_thread_interrupt(void);
+struct interrupt *__wrap_thread_interrupt(void) {
+    struct interrupt *interrupt = __real_thread_interrupt();
+    if (interrupt->work_left > question_work) interrupt->work_left = question_work;
+    return interrupt;
+}
+
 void program_touch_tls(void) {
     recmap_thread_set_interrupt(NULL, NULL);
 }
@@ -46,6 +57,7 @@ void program_touch_tls(void) {
 void program_main(const struct role *role) {
     struct actor actor = {role, random_stream(role->seed, 10), false};
     segment_size = role->segment_size;
+    question_work = role->question_work;
     switch (role->kind) {
     case ROLE_BUILD:
     case ROLE_MERGE:

@@ -22,7 +22,7 @@ struct reader {
 
 static int maybe_stop(void *context) {
     struct reader *reader = context;
-    bool stops = random_once_in(&reader->choices, 4);
+    bool stops = random_once_in(&reader->choices, 6);
     reader->has_stopped |= stops;
     return stops;
 }

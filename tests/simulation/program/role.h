@@ -48,6 +48,7 @@ struct role {
     uint32_t check;  /* recmap_check */
     uint64_t span_keep_size;
     uint64_t segment_size; /* that a scan cuts shards into; 0: the library's choice */
+    int64_t question_work; /* bytes between two questions whether to stop */
     bool reads_shards;
     bool may_cancel;  /* the progress function ends some calls */
     unsigned readers; /* threads of the program that read together */

@@ -282,10 +282,15 @@ struct inode *disk_put(const char *path, const void *data, size_t size) {
 
 /* ---- Crashes. */
 
+/* Chances that a sector is kept that was not synced: all, some, or all but a few. */
+static bool keeps_sector(uint64_t kind, struct random_stream *choices) {
+    return kind < 4 ? random_once_in(choices, kind) : !random_once_in(choices, 1 << kind);
+}
+
 /* Keeps any part of what was not synced. A size may have changed before its bytes: these are zeros
  * then. */
 static void crash_file(struct inode *inode, struct random_stream *choices) {
-    uint64_t kind = random_below(choices, 4);
+    uint64_t kind = random_below(choices, 7);
     size_t sizes[] = {inode->durable.size, inode->size};
     struct bytes left = {0};
     if (kind == 0) {
@@ -297,7 +302,7 @@ static void crash_file(struct inode *inode, struct random_stream *choices) {
         bytes_copy(&left, inode->durable.data, inode->durable.size);
         bytes_resize(&left, size);
         for (size_t at = 0; at < size && at < inode->size; at += SECTOR)
-            if (random_once_in(choices, kind))
+            if (keeps_sector(kind, choices))
                 memcpy(left.data + at, inode->pages + at,
                        sector_size(size < inode->size ? size : inode->size, at));
     }

@@ -51,7 +51,8 @@ static void plan_schedule(uint64_t seed, const struct run_cuts *cuts, bool is_ca
 
 static const char *choose_call(struct random_stream *choices) {
     static const char *const calls[] = {"pwrite", "pread", "fsync", "rename"};
-    if (world.has_store && random_once_in(choices, 2)) return "a request";
+    if (world.has_store && random_once_in(choices, 3)) return "a request";
+    if (world.has_store && random_once_in(choices, 2)) return "pwrite"; /* to the cache */
     return calls[random_below(choices, sizeof calls / sizeof *calls)];
 }
 
@@ -119,6 +120,7 @@ static struct role role_of(enum role_kind kind) {
     role.check = world.changes_left ? RECMAP_CHECK_DATA : (uint32_t)random_below(&world.choices, 2);
     role.reads_shards = random_once_in(&world.choices, 4);
     role.uses_cache = world.has_cache;
+    role.question_work = (int64_t)random_scale(&world.choices, 1 << 18);
     /* All inflated bytes are kept, or some of them, or hardly any. */
     if (random_once_in(&world.choices, 2))
         role.span_keep_size = random_scale(&world.choices, world.is_large ? 1 << 23 : 1 << 18);
