@@ -376,6 +376,18 @@ static void clean_up(void) {
         report->kill_count || report->crash_count || world.was_disturbed ? "x.rmx.tmp-" : "");
 }
 
+/* Returns true if the run is about readers of a store. */
+static bool choose_kind(const struct run_cuts *cuts) {
+    unsigned kind = (unsigned)random_below(&world.choices, 8);
+    bool is_about_store = kind == 3 || kind == 4;
+    world.is_about_loaders = kind < 3;
+    world.has_store = is_about_store || random_once_in(&world.choices, 4);
+    world.has_cache = random_once_in(&world.choices, 4);
+    if (world.has_store && random_once_in(&world.choices, 8) && !cuts->faults[2])
+        world.changes_left = 1;
+    return is_about_store;
+}
+
 void run_seed(uint64_t seed, const struct run_cuts *cuts) {
     world.choices = random_stream(seed, 7);
     bool is_calm = random_once_in(&world.choices, 2);
@@ -387,13 +399,7 @@ void run_seed(uint64_t seed, const struct run_cuts *cuts) {
     model_init(seed, world.is_large);
     put_shards();
     first_shards = (unsigned)random_between(&world.choices, 1, model_shard_count);
-    unsigned kind = (unsigned)random_below(&world.choices, 8);
-    bool is_about_store = kind == 3 || kind == 4;
-    world.is_about_loaders = kind < 3;
-    world.has_store = is_about_store || random_once_in(&world.choices, 4);
-    world.has_cache = random_once_in(&world.choices, 4);
-    if (world.has_store && random_once_in(&world.choices, 8) && !cuts->faults[2])
-        world.changes_left = 1;
+    bool is_about_store = choose_kind(cuts);
     struct fault_plan faults = plan_faults(seed, cuts, is_calm || cuts->lateness);
     faults_init(&faults);
     faults_pause(true);
