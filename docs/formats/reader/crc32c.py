@@ -1,19 +1,14 @@
 """CRC-32C (Castagnoli), and TFRecord's mask of it."""
 
-
-def _entry(value):
-    for _ in range(8):
-        value = value >> 1 ^ 0x82F63B78 * (value & 1)
-    return value
-
-
-_TABLE = [_entry(value) for value in range(256)]
+TABLE = list(range(256))
+for _ in range(8):
+    TABLE = [value >> 1 ^ 0x82F63B78 * (value & 1) for value in TABLE]
 
 
 def crc32c(data):
     value = 0xFFFFFFFF
     for byte in data:
-        value = _TABLE[(value ^ byte) & 0xFF] ^ value >> 8
+        value = TABLE[(value ^ byte) & 0xFF] ^ value >> 8
     return value ^ 0xFFFFFFFF
 
 

@@ -5,16 +5,16 @@ from itertools import accumulate
 
 import numpy as np
 
-from .errors import check
+from . import check
 from .orders import Order, integers_of
 
-PERIOD_MAX, SOURCES_MAX, PERIODS_MAX, SLOTS = 1 << 20, 4096, 1 << 24, 1 << 63
+PERIOD_MAX, SLOTS = 1 << 20, 1 << 63
 
 
 def shares_of(weights):
     """The share of each weight in a period, which is the sum of all."""
-    integers = iter(integers_of([weight for weight in weights if weight]))
-    integers = [next(integers) if weight else 0 for weight in weights]
+    positive = iter(integers_of([weight for weight in weights if weight]))
+    integers = [next(positive) if weight else 0 for weight in weights]
     total = sum(integers)
     for period in range(1, PERIOD_MAX + 1):
         if all(_is_near_whole(integer * period, total) for integer in integers):
@@ -33,9 +33,8 @@ def _rounded(integers, total):
     parts = [divmod(integer * PERIOD_MAX, total) for integer in integers]
     shares = [share or int(integer > 0) for integer, (share, _) in zip(integers, parts)]
     rests = [rest if share else 0 for share, rest in parts]
-    order = sorted(range(len(rests)), key=lambda i: -rests[i])
     missing = PERIOD_MAX - sum(shares)
-    for i in order[: max(0, missing)]:
+    for i in sorted(range(len(rests)), key=lambda i: -rests[i])[: max(0, missing)]:
         shares[i] += 1
     for _ in range(missing, 0):
         shares[shares.index(max(shares))] -= 1
@@ -77,12 +76,12 @@ def _first_zero(slack, begin):
 class Change:
     """The shares of a mixture from a slot on."""
 
-    def __init__(self, position, shares, before):
+    def __init__(self, position, shares, previous=None):
         self.position, self.shares, self.period = position, shares, sum(shares)
-        check(0 < self.period <= PERIOD_MAX, "mixture: shares are all 0, or too large")
-        self.schedule = schedule_of(shares)
-        self.slots = [np.flatnonzero(self.schedule == j) for j in range(len(shares))]
-        self.before = before  # slots of each source before `position`
+        self.schedule, sources = schedule_of(shares), range(len(shares))
+        self.slots = [np.flatnonzero(self.schedule == source) for source in sources]
+        # The slots of each source before `position`.
+        self.before = [previous.drawn(j, position) if previous else 0 for j in sources]
 
     def drawn(self, source, slot):
         """The slots of a source that precede a slot."""
@@ -92,46 +91,27 @@ class Change:
 
 
 class Mixture(Order):
-    """`changes` are (position, shares), the first at 0; `stop` is "first", "last" or the length."""
+    """`changes` are the shares from later positions on; `stop` is "first", "last" or the length."""
 
-    def __init__(self, sources, changes, stop):
-        check(0 < len(sources) <= SOURCES_MAX and len(changes) <= SOURCES_MAX, "mixture: too many")
-        check(all(source.count for source in sources), "mixture: a source is empty")
-        widths = {getattr(source, "width", None) for source in sources}
-        check(len(widths) == 1, "mixture: rows of several widths, or rows and records")
-        positions = [position for position, _ in changes]
-        ascend = positions == sorted(set(positions)) and positions[0] == 0
-        check(ascend and sum(map(sum, (s for _, s in changes))) <= PERIODS_MAX, "mixture: changes")
-        self.sources, self.changes = sources, []
-        for position, shares in changes:
-            check(len(shares) == len(sources), "mixture: a share for each source is needed")
-            last, everyone = self.changes and self.changes[-1], range(len(sources))
-            before = [last.drawn(j, position) if last else 0 for j in everyone]
-            self.changes.append(Change(position, shares, before))
-        self.firsts = _sums(source.limit for source in sources)
-        super().__init__("mixture", self._count(stop), self.firsts[-1], **self._members(stop))
-        if widths != {None}:
-            self.width, self.pieces = widths.pop(), self._pieces
-            self.record_firsts = _sums(source.record_limit for source in sources)
-            self.record_limit = self.record_firsts[-1]
+    def __init__(self, sources, shares, stop, changes=()):
+        self.sources, self.changes = sources, [Change(0, shares)]
+        for change in changes:
+            later = Change(change["position"], change["shares"], self.changes[-1])
+            self.changes.append(later)
+        self.firsts = [0, *accumulate(source.limit for source in sources)]
+        count = stop if isinstance(stop, int) else self._count(stop == "first")
+        super().__init__(count, self.firsts[-1])
+        self.width = sources[0].width
+        self.record_firsts = [0, *accumulate(source.record_limit for source in sources)]
+        self.record_limit = self.record_firsts[-1]
 
-    def _members(self, stop):
-        later = [{"position": c.position, "shares": c.shares} for c in self.changes[1:]]
-        sources = [source.described for source in self.sources]
-        members = {"sources": sources, "shares": self.changes[0].shares}
-        return {**members, **({"changes": later} if later else {}), "stop": stop}
-
-    def _count(self, stop):
-        if isinstance(stop, int):
-            return stop
-        used = [j for j in range(len(self.sources)) if any(c.shares[j] for c in self.changes)]
-        lengths = [self._length(j, stop == "first") for j in used]
-        lengths = [length for length in lengths if length is not None]
-        check(lengths, "mixture: no source implies a length")
-        return min(lengths) if stop == "first" else max(lengths)
+    def _count(self, is_first):
+        used = (j for j in range(len(self.sources)) if any(c.shares[j] for c in self.changes))
+        lengths = [length for j in used if (length := self._length(j, is_first))]
+        return min(lengths) if is_first else max(lengths)
 
     def _length(self, source, is_first):
-        """The length that a source implies."""
+        """The length that a source implies, if any."""
         count = self.sources[source].count
         k = max(k for k, c in enumerate(self.changes) if c.before[source] < count + is_first)
         change, share = self.changes[k], self.changes[k].shares[source]
@@ -156,11 +136,7 @@ class Mixture(Order):
         source, *place = self._draw(epoch, position)
         return self.firsts[source] + self.sources[source].at(*place)
 
-    def _pieces(self, epoch, position):
+    def pieces(self, epoch, position):
         source, *place = self._draw(epoch, position)
         first = self.record_firsts[source]
         return [(first + record, *rest) for record, *rest in self.sources[source].pieces(*place)]
-
-
-def _sums(numbers):
-    return list(accumulate(numbers, initial=0))

@@ -1,75 +1,79 @@
-"""Orders without batches of their own: which record is at which position of an epoch.
-
-Every order has `count` positions, `limit` above all its numbers, `described` (the members of its
-description) and `at(epoch, position)`.
-"""
+"""Orders: which record is at which position of an epoch."""
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 from itertools import accumulate
 
-from .errors import check
-from .permutation import LIMIT, below, permutation, state, word
-from .xxh3 import digest_of
+from . import check
+from .permutation import below, permutation, state, word
 
 SHUFFLED, BLOCKS, WINDOW, REPLACEMENT, WEIGHTED = range(5)
 
 
 class Order:
-    def __init__(self, kind, count, limit, **members):
-        check(0 <= count <= LIMIT and 0 <= limit <= LIMIT, f"{kind}: too many positions or numbers")
-        self.count, self.limit, self.described = count, limit, {"kind": kind, **members}
+    """An epoch has `count` positions; `at(epoch, position)` is a number below `limit`.
 
-    def numbers(self, epoch):
-        return [self.at(epoch, position) for position in range(self.count)]
+    If an order makes its own batches, `batches(epoch)` are their positions. If its numbers are
+    those of rows, which have at most `width` elements, `pieces(epoch, position)` are a row's
+    (record, first element, count, place in the row), with records below `record_limit`.
+    """
+
+    batches = width = None
+    record_limit = 0
+
+    def __init__(self, count, limit, seed=None):
+        self.count, self.limit, self.seed = count, limit, seed
+        self.layout = lru_cache(2)(self.layout)
+
+    def layout(self, epoch):
+        """What is laid out for a whole epoch, if an order does so."""
 
 
 class Sequential(Order):
     def __init__(self, n):
-        super().__init__("sequential", n, n, n=n)
+        super().__init__(n, n)
 
     def at(self, epoch, position):
         return position
 
 
 class Shuffled(Order):
+    kind = SHUFFLED  # of its random words
+
     def __init__(self, n, seed):
-        super().__init__("shuffled", n, n, n=n, seed=seed)
-        self.seed = seed
+        super().__init__(n, n, seed)
 
     def at(self, epoch, position):
-        return permutation(self.count, self.seed, epoch, SHUFFLED)(position)
+        return permutation(self.count, self.seed, epoch, self.kind)(position)
 
 
 class Windowed(Order):
     def __init__(self, n, block, window, seed):
-        check(block and window, "windowed: a block or window of 0")
-        super().__init__("windowed", n, n, n=n, block=block, window=window, seed=seed)
-        self.block, self.window, self.seed = max(1, min(block, n)), window, seed
-        self.blocks = -(-n // self.block)
-        self.missing = self.blocks * self.block - n  # records that the last block is short of
+        super().__init__(n, n, seed)
+        self.block, self.window = max(1, min(block, n)), window
 
     def at(self, epoch, position):
-        """Positions are first counted as if no block was short."""
-        place = permutation(self.blocks, self.seed, epoch, BLOCKS)
-        short = place.inverse(self.blocks - 1)
-        is_after = position >= (short + 1) * self.block - self.missing
-        w = (position + self.missing * is_after) // (self.block * self.window)
-        first, end = w * self.window, min((w + 1) * self.window, self.blocks)
-        begin = first * self.block - self.missing * (short < first)
-        size = (end - first) * self.block - self.missing * (first <= short < end)
-        item = permutation(size, self.seed, epoch, WINDOW, w)(position - begin)
-        if first <= short < end and item >= (short + 1 - first) * self.block - self.missing:
-            item += self.missing
-        return place(first + item // self.block) * self.block + item % self.block
+        """Only one window has fewer records than others that are as long: that of the last block.
+        Positions after it are first counted as if that block was not short."""
+        place = permutation(-(-self.count // self.block), self.seed, epoch, BLOCKS)
+        size, missing = self.block * self.window, place.n * self.block - self.count
+        short = place.inverse(place.n - 1) // self.window
+        is_after = position >= (short + 1) * size - missing
+        w = (position + missing * is_after) // size
+        places = range(w * self.window, min((w + 1) * self.window, place.n))
+        starts = [place(i) * self.block for i in places]
+        blocks = [range(start, min(start + self.block, self.count)) for start in starts]
+        shuffle = permutation(sum(map(len, blocks)), self.seed, epoch, WINDOW, w)
+        item = shuffle(position - (w * size - missing * is_after))
+        while item >= len(blocks[0]):
+            item -= len(blocks.pop(0))
+        return blocks[0][item]
 
 
 class WithReplacement(Order):
     def __init__(self, n, seed, size):
-        size = size or n
-        check(n or not size, "with_replacement: there are no records")
-        super().__init__("with_replacement", size, n, n=n, seed=seed, size=size)
-        self.seed = seed
+        super().__init__(size or n, n, seed)
 
     def at(self, epoch, position):
         s = state(self.seed, epoch, REPLACEMENT << 56, self.limit)
@@ -95,32 +99,29 @@ def areas_of(weights):
 
 class Weighted(Order):
     def __init__(self, weights, seed, size, n=None):
-        self.areas, n = areas_of(weights), len(weights)
-        self.seed, self.bits = seed, 62 - n.bit_length()
-        digest, size = digest_of(self.areas), size or n
-        super().__init__("weighted", size, n, n=n, seed=seed, size=size, weights=digest)
+        n = len(weights)
+        super().__init__(size or n, n, seed)
+        self.areas, self.bits = areas_of(weights), 62 - n.bit_length()
         self._make_columns()
 
     def _make_columns(self):
         """Fills up each low column with what a high one has too much."""
         n, heights, whole = self.limit, list(self.areas), 1 << self.bits
         self.thresholds, self.others = [whole] * n, list(range(n))
-
-        def next_of(i, is_high):
-            return next((j for j in range(i + 1, n) if (heights[j] >= whole) == is_high), n)
-
-        high, low = next_of(-1, True), next_of(-1, False)
+        highs = (i for i in range(n) if heights[i] >= whole)  # with the heights of the moment
+        lows = (i for i in range(n) if heights[i] < whole)
+        high, low = next(highs, n), next(lows, n)
         fill = low
         while high < n and fill < n:
             self.thresholds[fill], self.others[fill] = heights[fill], high
             heights[high] -= whole - heights[fill]
-            used = n
-            if heights[high] < whole:
-                used, high = high, next_of(high, True)
-            if used < low:
+            used, is_low = high, heights[high] < whole
+            if is_low:
+                high = next(highs, n)
+            if is_low and used < low:
                 fill = used
             else:
-                fill = low = next_of(low, False)
+                fill = low = next(lows, n)
 
     def at(self, epoch, position):
         s = state(self.seed, epoch, WEIGHTED << 56, self.limit)
@@ -129,49 +130,28 @@ class Weighted(Order):
         return column if height < self.thresholds[column] else self.others[column]
 
 
-def bounds_of(items):
-    """The smallest and largest number of a list or range."""
-    if isinstance(items, range) and items:
-        return sorted((items[0], items[-1]))
-    return min(items, default=0), max(items, default=-1)
-
-
 class View(Order):
-    """The numbers of a base mapped by a range or a list; of rows, the records of their pieces."""
+    """The numbers of a base, or the records in its rows, mapped by `items`: a range or a list."""
 
-    def __init__(self, kind, items, of, **members):
-        smallest, largest = bounds_of(items)
-        check(smallest >= 0, f"{kind}: a view of negative numbers")
-        is_rows = hasattr(of, "pieces")
-        covered = of.record_limit if is_rows else of.limit
-        check(covered <= len(items), f"{kind}: a view that is smaller than its base")
-        limit = of.limit if is_rows else largest + 1
-        super().__init__(kind, of.count, limit)
-        self.described = {"kind": kind, **members, "of": of.described}
-        self.base, self.items = of, items
-        if is_rows:
-            self.record_limit, self.width, self.pieces = largest + 1, of.width, self._pieces
-        if hasattr(of, "batches"):
-            self.batches = self._batches
+    def __init__(self, items, limit, of):
+        super().__init__(of.count, limit if of.width is None else of.limit)
+        self.items, self.base, self.record_limit = items, of, limit
+        self.batches, self.width = of.batches, of.width
 
     def at(self, epoch, position):
         number = self.base.at(epoch, position)
-        return number if hasattr(self, "pieces") else self.items[number]
+        return self.items[number] if self.width is None else number
 
-    def _batches(self, epoch):
-        return [[self.items[number] for number in batch] for batch in self.base.batches(epoch)]
-
-    def _pieces(self, epoch, position):
+    def pieces(self, epoch, position):
         pieces = self.base.pieces(epoch, position)
         return [(self.items[record], *rest) for record, *rest in pieces]
 
 
 def range_of(first, count, step, of):
-    check(0 <= count <= LIMIT and step, "range: a step of 0, or too many numbers")
+    last = first + (count - 1) * step
     items = range(first, first + count * step, step)
-    return View("range", items, of, first=first, count=count, step=step)
+    return View(items, max(first, last) + 1 if count else 0, of)
 
 
-def list_of(count, numbers, of):
-    check(count == len(numbers), "list: a wrong count")
-    return View("list", numbers, of, count=count, numbers=digest_of(numbers))
+def list_of(numbers, of, count=None):
+    return View(numbers, max(numbers, default=-1) + 1, of)

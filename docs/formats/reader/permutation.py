@@ -4,7 +4,6 @@ from functools import lru_cache
 
 M32, M64 = (1 << 32) - 1, (1 << 64) - 1
 G = 0x9E3779B97F4A7C15
-LIMIT = 1 << 62
 TABLE_MAX, ROUNDS = 256, 12
 
 
@@ -48,7 +47,7 @@ def permutation(n, seed, epoch, kind, index=0):
 
 
 class Permutation:
-    """A bijection of [0, n) from the words of a state."""
+    """A bijection of [0, n) from the words of a state. Iterated, it yields all of its numbers."""
 
     def __init__(self, n, s):
         self.n, self.table = n, []
@@ -57,33 +56,30 @@ class Permutation:
                 j = (word(s, i) >> 32) * (i + 1) >> 32
                 self.table.append(i)
                 self.table[i], self.table[j] = self.table[j], i
-            return
         self.k = (n - 1).bit_length() // 2
         self.b = -(-n >> self.k)
         self.keys = [word(s, i) for i in range(ROUNDS)]
 
+    def __iter__(self):
+        return map(self, range(self.n))
+
     def __call__(self, x):
-        if self.n <= TABLE_MAX:
-            return self.table[x]
-        mask = (1 << self.k) - 1
-        while True:
-            high, low = x >> self.k, x & mask
-            for i in range(0, ROUNDS, 2):
-                high = (high + (_scramble(low, self.keys[i]) * self.b >> 32)) % self.b
-                low = low + (_scramble(high, self.keys[i + 1]) >> 32 - self.k) & mask
-            x = high << self.k | low
-            if x < self.n:
-                return x
+        return self.table[x] if self.table else self._walk(x, range(ROUNDS), 1)
 
     def inverse(self, x):
-        if self.n <= TABLE_MAX:
-            return self.table.index(x)
-        mask = (1 << self.k) - 1
+        return self.table.index(x) if self.table else self._walk(x, range(ROUNDS)[::-1], -1)
+
+    def _walk(self, x, rounds, sign):
+        """Applies the rounds, or undoes them, until the result is below n."""
         while True:
-            high, low = x >> self.k, x & mask
-            for i in reversed(range(0, ROUNDS, 2)):
-                low = low - (_scramble(high, self.keys[i + 1]) >> 32 - self.k) & mask
-                high = (high - (_scramble(low, self.keys[i]) * self.b >> 32)) % self.b
+            high, low = x >> self.k, x & (1 << self.k) - 1
+            for i in rounds:
+                if i % 2:
+                    part = _scramble(high, self.keys[i]) >> 32 - self.k
+                    low = low + sign * part & (1 << self.k) - 1
+                else:
+                    part = _scramble(low, self.keys[i]) * self.b >> 32
+                    high = (high + sign * part) % self.b
             x = high << self.k | low
             if x < self.n:
                 return x

@@ -1,81 +1,47 @@
-"""Orders of rows, which are made of pieces of records: see rows.md.
+"""Orders of rows, which are made of pieces of records: see rows.md."""
 
-`at(epoch, position)` is a row's number, and `pieces(epoch, position)` lists (record, first element,
-count, place in the row).
-"""
-
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
 from itertools import accumulate
 
-from .errors import check
-from .orders import Order
-from .permutation import LIMIT, permutation
-from .xxh3 import digest_of
+from .orders import Order, Shuffled
+from .permutation import permutation
 
 DOCUMENTS, ROWS, PACKED, GROUPS, GROUP_ROWS, WINDOWS = range(9, 15)
-SIZE_MAX, GROUP_MAX = 1 << 40, 1 << 16
 
 
-def _check_sizes(kind, counts, size, *sizes):
-    right = 1 <= size <= SIZE_MAX and all(0 <= other <= SIZE_MAX for other in sizes)
-    check(right and sum(counts) <= LIMIT, f"{kind}: a size is out of range")
+def lengths_of(counts, add):
+    return [count + add if count else 0 for count in counts]
 
 
-def _described(members, defaults, counts, rows):
-    """The members without those that have their default."""
-    kept = {name: x for name, x in members.items() if name not in defaults or x != defaults[name]}
-    return {**kept, "counts": digest_of(counts), "rows": rows}
+class Chunked(Shuffled):
+    kind = ROWS
 
-
-class Rows(Order):
-    def __init__(self, kind, counts, rows, width, seed, members, defaults):
-        described = _described(members, defaults, counts, rows)
-        super().__init__(kind, rows, rows, n=len(counts), seed=seed, **described)
-        self.counts, self.width, self.seed = counts, width, seed
-        self.record_limit, self._table = len(counts), (None, None)  # of the last epoch
-
-
-class Chunked(Rows):
     def __init__(
         self, counts, size, seed, overlap=0, add=0, documents="shuffled", last="drop", **_
     ):
-        _check_sizes("chunked", counts, size, overlap, add)
-        check(overlap < size, "chunked: the overlap is not below the size")
-        check(documents in ("shuffled", "stored") and last in ("drop", "pad"), "chunked: options")
-        self.lengths = [count + add if count else 0 for count in counts]
+        self.lengths = lengths_of(counts, add)
         self.total = sum(self.lengths)
-        check(self.total <= LIMIT, "chunked: too many elements")
-        self.size, self.overlap, self.is_shuffled = size, overlap, documents == "shuffled"
         rows = max(0, self.total - overlap) // size
         if last == "pad":
-            rows = max(self.total > 0, -(-(self.total - overlap) // size))
-        members = {"size": size, "overlap": overlap, "add": add}
-        members |= {"documents": documents, "last": last}
-        defaults = {"overlap": 0, "add": 0, "documents": "shuffled", "last": "drop"}
-        super().__init__("chunked", counts, int(rows), size + overlap, seed, members, defaults)
+            rows = max(int(self.total > 0), -(-(self.total - overlap) // size))
+        super().__init__(rows, seed)
+        self.size, self.width, self.record_limit = size, size + overlap, len(counts)
+        self.is_shuffled = documents == "shuffled"
 
-    def at(self, epoch, position):
-        return permutation(self.count, self.seed, epoch, ROWS)(position)
-
-    def _document(self, epoch, j):
-        if not self.is_shuffled:
-            return j
-        return permutation(len(self.counts), self.seed, epoch, DOCUMENTS)(j)
-
-    def _ends(self, epoch):
-        """Where each document of the stream ends."""
-        if self._table[0] != epoch:
-            lengths = (self.lengths[self._document(epoch, j)] for j in range(len(self.counts)))
-            self._table = epoch, list(accumulate(lengths))
-        return self._table[1]
+    def layout(self, epoch):
+        """The documents of the stream, and where each of them ends."""
+        documents = range(self.record_limit)
+        if self.is_shuffled:
+            documents = list(permutation(self.record_limit, self.seed, epoch, DOCUMENTS))
+        return documents, list(accumulate(self.lengths[document] for document in documents))
 
     def pieces(self, epoch, position):
-        first = self.at(epoch, position) * self.size
-        end = min(first + self.size + self.overlap, self.total)
-        ends, begin, pieces = self._ends(epoch), first, []
+        first = begin = self.at(epoch, position) * self.size
+        end = min(first + self.width, self.total)
+        (documents, ends), pieces = self.layout(epoch), []
         j = bisect_right(ends, begin)
         while begin < end:
-            record, stop = self._document(epoch, j), min(ends[j], end)
+            record, stop = documents[j], min(ends[j], end)
             if stop > begin:
                 element = begin - ends[j] + self.lengths[record]
                 pieces.append((record, element, stop - begin, begin - first))
@@ -83,21 +49,15 @@ class Chunked(Rows):
         return pieces
 
 
-class Packed(Rows):
+class Packed(Order):
     def __init__(self, counts, size, seed, add=0, long="split", group=4096, **_):
-        _check_sizes("packed", counts, size, add)
-        check(1 <= group <= GROUP_MAX and long in ("split", "truncate", "drop"), "packed: options")
-        self.lengths = [count + add if count else 0 for count in counts]
-        check(sum(self.lengths) <= LIMIT, "packed: too many elements")
-        self.size, self.long, self.groups = size, long, []
-        for begin in range(0, len(counts), group):
-            p = permutation(len(counts), seed, 0, PACKED)
-            documents = [p(j) for j in range(begin, min(begin + group, len(counts)))]
-            self.groups.append(self._pack(documents))
+        self.lengths, self.size, self.long = lengths_of(counts, add), size, long
+        documents = list(permutation(len(counts), seed, 0, PACKED))
+        cuts = range(0, len(counts), group)
+        self.groups = [self._pack(documents[cut : cut + group]) for cut in cuts]
         self.firsts = list(accumulate(map(len, self.groups), initial=0))
-        members = {"size": size, "add": add, "long": long, "group": group}
-        defaults = {"add": 0, "long": "split", "group": 4096}
-        super().__init__("packed", counts, self.firsts[-1], size, seed, members, defaults)
+        super().__init__(self.firsts[-1], self.firsts[-1], seed)
+        self.width, self.record_limit = size, len(counts)
 
     def _parts(self, length):
         """(first, count) of the parts of a document."""
@@ -113,40 +73,32 @@ class Packed(Rows):
             for first, count in self._parts(self.lengths[record])
         ]
         rows = [[part] for part in parts if part[3] == self.size]
-        spaces, stacks = [], {}  # free spaces in ascending order, and the rows of each
         rest = [part for part in parts if part[3] < self.size]
-        for part in sorted(rest, key=lambda part: (-part[3], part[0])):
-            i = bisect_left(spaces, part[3])
+        spaces = []  # (free space, time of the latest part, negative; row), ascending
+        for time, part in enumerate(sorted(rest, key=lambda part: (-part[3], part[0]))):
+            i = bisect_left(spaces, (part[3],))
             if i == len(spaces):
-                space, row = self.size, []
-                rows.append(row)
-            else:
-                space = spaces[i]
-                row = stacks[space].pop()
-                if not stacks[space]:
-                    del stacks[space], spaces[i]
+                rows.append([])
+                spaces.append((self.size, 0, rows[-1]))
+            space, _, row = spaces.pop(i)
             row.append(part)
-            left = space - part[3]
-            if left not in stacks:
-                stacks[left] = []
-                spaces.insert(bisect_left(spaces, left), left)
-            stacks[left].append(row)
+            insort(spaces, (space - part[3], -time, row))
         return [self._pieces_of(sorted(row)) for row in rows]
 
     def _pieces_of(self, parts):
         places = accumulate((count for *_, count in parts), initial=0)
         return [(record, first, n, place) for (_, record, first, n), place in zip(parts, places)]
 
+    def layout(self, epoch):
+        """The order of the groups, and at which position each begins."""
+        groups = list(permutation(len(self.groups), self.seed, epoch, GROUPS))
+        return groups, list(accumulate((len(self.groups[g]) for g in groups), initial=0))
+
     def at(self, epoch, position):
-        """Groups are permuted, and the rows within each."""
-        order, count = permutation(len(self.groups), self.seed, epoch, GROUPS), len(self.groups)
-        if self._table[0] != epoch:
-            sizes = (len(self.groups[order(i)]) for i in range(count))
-            self._table = epoch, list(accumulate(sizes, initial=0))
-        i = bisect_right(self._table[1], position) - 1
-        g = order(i)
-        p = permutation(len(self.groups[g]), self.seed, epoch, GROUP_ROWS, g)
-        return self.firsts[g] + p(position - self._table[1][i])
+        groups, begins = self.layout(epoch)
+        i = bisect_right(begins, position) - 1
+        place = permutation(len(self.groups[groups[i]]), self.seed, epoch, GROUP_ROWS, groups[i])
+        return self.firsts[groups[i]] + place(position - begins[i])
 
     def pieces(self, epoch, position):
         row = self.at(epoch, position)
@@ -154,25 +106,20 @@ class Packed(Rows):
         return self.groups[g][row - self.firsts[g]]
 
 
-class Windows(Rows):
+class Windows(Shuffled):
+    kind = WINDOWS
+
     def __init__(self, counts, size, seed, stride=1, before=0, after=0, **_):
-        _check_sizes("windows", counts, size, stride, before, after)
-        check(stride and max(before, after) < size, "windows: a stride of 0, or too much padding")
-        self.size, self.stride, self.before = size, stride, before
         spaces = [before + count + after - size if count else -1 for count in counts]
         windows = (space // stride + 1 if space >= 0 else 0 for space in spaces)
         self.firsts = list(accumulate(windows, initial=0))
-        check(self.firsts[-1] <= LIMIT, "windows: too many rows")
-        members = {"size": size, "stride": stride, "before": before, "after": after}
-        defaults = {"stride": 1, "before": 0, "after": 0}
-        super().__init__("windows", counts, self.firsts[-1], size, seed, members, defaults)
-
-    def at(self, epoch, position):
-        return permutation(self.count, self.seed, epoch, WINDOWS)(position)
+        super().__init__(self.firsts[-1], seed)
+        self.counts, self.stride, self.before = counts, stride, before
+        self.width, self.record_limit = size, len(counts)
 
     def pieces(self, epoch, position):
         row = self.at(epoch, position)
         record = bisect_right(self.firsts, row) - 1
         begin = (row - self.firsts[record]) * self.stride - self.before
-        first, end = max(0, begin), min(begin + self.size, self.counts[record])
+        first, end = max(0, begin), min(begin + self.width, self.counts[record])
         return [(record, first, end - first, first - begin)]

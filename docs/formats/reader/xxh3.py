@@ -17,8 +17,7 @@ SECRET = bytes.fromhex(
     "a8fa763fe39c343ff9dcbbc7c70b4f1d8a51e04bcdb45931c89f7ec9d9787364eac5ac8334d3ebc3c581a0fffa1363eb"
     "170ddd51b7f0da49d316552629d4689e2b16be587d47a1fc8ff8b8d17ad031ce45cb3a8f95160428afd7fbcabb4b407e"
 )
-STRIPES, BLOCK = 16, 1024  # stripes of 64 bytes in a block
-PIECE = 1 << 20  # bytes of blocks that are summed at once
+STRIPES = 16  # of 64 bytes, in a block
 
 
 def _read(data, at, size=8):
@@ -91,33 +90,27 @@ def _medium_64(data, seed):
 
 
 def _words(data):
-    return np.frombuffer(data, "<u8")
+    return np.frombuffer(data, "<u8").reshape(-1, 8)
 
 
-def _accumulate(words, keys):
-    """What stripes, given as an array of [..., stripe, 8], add to the accumulators."""
-    keyed = words ^ keys
-    sums = (keyed & M32) * (keyed >> 32) + words[..., [1, 0, 3, 2, 5, 4, 7, 6]]
-    return sums.sum(axis=-2, dtype=np.uint64)
+def _add(sums, stripes, keys):
+    """The accumulators after more stripes."""
+    keyed = stripes ^ keys
+    added = (keyed & M32) * (keyed >> 32) + stripes[:, [1, 0, 3, 2, 5, 4, 7, 6]]
+    return sums + added.sum(axis=0, dtype=np.uint64)
 
 
 def _accumulators(data, secret):
     """The accumulators after all stripes of more than 240 bytes."""
-    view = memoryview(data)
     sums = np.array([P32_3, P64_1, P64_2, P64_3, P64_4, P32_2, P64_5, P32_1], np.uint64)
-    keys = np.stack([_words(secret[8 * i : 8 * i + 64]) for i in range(STRIPES)])
+    keys = np.concatenate([_words(secret[8 * i : 8 * i + 64]) for i in range(STRIPES)])
     scrambling, prime = _words(secret[128:]), np.uint64(P32_1)
-    end = (len(data) - 1) // BLOCK * BLOCK
-    for begin in range(0, end, PIECE):
-        blocks = _words(view[begin : min(begin + PIECE, end)]).reshape(-1, STRIPES, 8)
-        for block in _accumulate(blocks, keys):
-            sums += block
-            sums = (sums ^ sums >> 47 ^ scrambling) * prime
-    count = (len(data) - 1 - end) // 64
-    rest = _words(view[end : end + 64 * count]).reshape(-1, 8)
-    last = _words(view[len(data) - 64 :]).reshape(1, 8)
-    sums = sums + _accumulate(rest, keys[:count])
-    return [int(word) for word in sums + _accumulate(last, _words(secret[121:185]))]
+    for begin in range(0, len(data) - 1, 64 * STRIPES):
+        count = min(STRIPES, (len(data) - 1 - begin) // 64)
+        sums = _add(sums, _words(data[begin : begin + 64 * count]), keys[:count])
+        if count == STRIPES:
+            sums = (sums ^ sums >> 47 ^ scrambling[0]) * prime
+    return _add(sums, _words(data[-64:]), _words(secret[121:185])).tolist()
 
 
 def _merge(sums, secret, at, start):
@@ -131,7 +124,7 @@ def xxh3_64(data, seed=0):
     if len(data) <= 240:
         return _medium_64(data, seed)
     signed = np.array([seed, -seed & M64] * 12, np.uint64)
-    secret = (_words(SECRET) + signed).tobytes()
+    secret = (_words(SECRET).ravel() + signed).tobytes()
     return _merge(_accumulators(data, secret), secret, 11, len(data) * P64_1)
 
 
@@ -179,7 +172,7 @@ def _medium_128(data):
 
 
 def xxh3_128(data):
-    """The 16 bytes of the hash in text order: the most significant first."""
+    """The hash as it is stored: its bytes in text order are these from the last on."""
     size = len(data)
     if size <= 16:
         low, high = _short_128(data)
@@ -189,14 +182,10 @@ def xxh3_128(data):
         sums = _accumulators(data, SECRET)
         low = _merge(sums, SECRET, 11, size * P64_1)
         high = _merge(sums, SECRET, 117, ~(size * P64_2))
-    return (high << 64 | low).to_bytes(16, "big")
-
-
-def stored(digest):
-    """A 128-bit hash as files store it: little-endian."""
-    return digest[::-1]
+    return (high << 64 | low).to_bytes(16, "little")
 
 
 def digest_of(numbers):
     """The digest of an array in descriptions of orders: of 64-bit words, as text."""
-    return xxh3_128(b"".join((n & M64).to_bytes(8, "little") for n in numbers)).hex()
+    words = b"".join((number & M64).to_bytes(8, "little") for number in numbers)
+    return xxh3_128(words)[::-1].hex()

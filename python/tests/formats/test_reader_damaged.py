@@ -1,8 +1,6 @@
-"""The reader of docs/formats/reader reports bytes that contradict the specification, always by
-FormatError, and never reads on for long."""
+"""The reader of docs/formats/reader reports damage to files by FormatError: it reads what was
+written, or nothing."""
 
-import contextlib
-import json
 import random
 import struct
 import warnings
@@ -10,13 +8,13 @@ import warnings
 import numpy as np
 import pytest
 import recmap
+from reader import FormatError
 from reader.description import order_of
-from reader.errors import FormatError
 from reader.index import Index
 from reader.selection import Selection
 from reader.state import read_state, read_state_bytes
-from reader.store import DATABASES, Store, value_hash
-from reader.xxh3 import stored, xxh3_64, xxh3_128
+from reader.store import DATABASES, Store
+from reader.xxh3 import xxh3_64, xxh3_128
 from reader_helpers import bytes_of, read_cases, rounds
 
 STATE = read_cases("states")["shuffled"]
@@ -50,30 +48,23 @@ def path(tmp_path_factory):
         return write_index(tmp_path_factory.mktemp("made"))
 
 
+def path_bytes(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
 def read_all(path):
     """Everything that an index says."""
     index = Index(path)
-    for shard in range(len(index.shards)):
-        index.check_shard(shard)
-    for column in index.manifest.columns:
-        index.column(column.name)
-    for feature in index.manifest.counted_features:
-        index.counts(feature.name)
-    if index.manifest.has_ids:
-        for name in ("0-3", "1-60", "none"):
-            index.candidates(name.encode())
+    return (
+        [index.record(number) for number in range(len(index))],
+        [index.column(column.name) for column in index.manifest.columns],
+        [index.counts(feature.name) for feature in index.manifest.counted_features],
+        [index.candidates(name) for name in (b"0-3", b"1-60", b"none")],
+    )
 
 
-def seal_again(data):
-    """With hashes as in a forged file."""
-    content = bytes(data[:-64])
-    seal = bytearray(data[-64:])
-    seal[40:56] = stored(xxh3_128(content))
-    seal[56:] = struct.pack("<Q", xxh3_64(bytes(seal[:56])))
-    return content + seal
-
-
-def test_every_flipped_bit_is_found(path, tmp_path):
+def test_every_flipped_bit_of_an_index(path, tmp_path):
     data, made = bytearray(path_bytes(path)), random.Random(2)
     copy = tmp_path / "copy.rmx"
     for at in [len(data) - 1, len(data) - 64, *made.choices(range(len(data)), k=rounds(30))]:
@@ -84,55 +75,47 @@ def test_every_flipped_bit_is_found(path, tmp_path):
         data[at] ^= 4
 
 
-def path_bytes(path):
-    with open(path, "rb") as file:
-        return file.read()
+def test_an_index_that_was_cut_off(path, tmp_path):
+    data, copy = path_bytes(path), tmp_path / "copy.rmx"
+    for size in (0, 1, 63, 64, len(data) // 2, len(data) - 1):
+        copy.write_bytes(data[:size])
+        with pytest.raises(FormatError):
+            Index(copy)
 
 
-def test_forged_pages(path):
-    """Numbers of LMDB's pages are changed, and the file sealed again: an error, or other values."""
-    data, made, errors = path_bytes(path), random.Random(3), set()
-    copy = path.replace("made.rmx", "forged.rmx")
-    used = [i for i in range(0, len(data) - 64, 2) if data[i : i + 2] != b"\0\0"]
-    for _ in range(rounds(450)):
-        forged = bytearray(data)
-        at = made.choice(used)
-        value = made.choice([0, 1, 2, 4096, 65535, forged[at] ^ 1 << made.randrange(8)])
-        struct.pack_into("<H", forged, at, value)
-        with open(copy, "wb") as file:
-            file.write(seal_again(forged))
-        try:
-            read_all(copy)
-        except FormatError as error:
-            errors.add(str(error))
-    assert len(errors) > 5
-
-
-def forge_values(path, made):
-    """A copy with a changed payload whose hash is right."""
+@pytest.mark.parametrize("database", DATABASES)
+def test_every_value_has_a_hash(path, database):
+    """A payload is changed, and the file sealed again."""
     data, store = bytearray(path_bytes(path)), Store(path)
-    database = made.choice([name for name in DATABASES if store.tables[name]])
-    key = made.choice(list(store.tables[database]))
-    begin, end = store.tables[database][key]
-    for _ in range(made.randrange(1, 4)):
-        at = made.randrange(begin + 16, max(begin + 17, min(end, begin + 300)))
-        data[at] = made.choice([0, 1, 127, 255, data[at] ^ 1 << made.randrange(8)])
-    digest = value_hash(DATABASES.index(database), key, bytes(data[begin + 16 : end]))
-    struct.pack_into("<Q", data, begin, digest)
-    return seal_again(data)
+    begin, end = next(iter(store.tables[database].values()))
+    data[random.Random(3).randrange(begin + 16, end)] ^= 1
+    data[-24:-8] = xxh3_128(bytes(data[:-64]))
+    data[-8:] = struct.pack("<Q", xxh3_64(bytes(data[-64:-8])))
+    copy = path.replace("made.rmx", "changed.rmx")
+    with open(copy, "wb") as file:
+        file.write(data)
+    with pytest.raises(FormatError, match=f"{database}: the hash of value"):
+        read_all(copy)
 
 
-def test_forged_values(path):
-    made, errors = random.Random(4), set()
-    copy = path.replace("made.rmx", "forged.rmx")
-    for _ in range(rounds(450)):
-        with open(copy, "wb") as file:
-            file.write(forge_values(path, made))
+@pytest.mark.parametrize("name", ["made-0.tfrecord", "made-1.tfrecord", "made-2.tfrecord.gz"])
+def test_flipped_bits_of_shards(path, name):
+    """Only bits that no record depends on may change: of damage, or of the header of GZIP."""
+    made, expected = random.Random(name), read_all(path)
+    shard = path.replace("made.rmx", name)
+    data, errors = path_bytes(shard), 0
+    for _ in range(rounds(18)):
+        changed = bytearray(data)
+        changed[made.randrange(len(data))] ^= 1 << made.randrange(8)
+        with open(shard, "wb") as file:
+            file.write(changed)
         try:
-            read_all(copy)
-        except (FormatError, FileNotFoundError) as error:  # another path
-            errors.add(str(error))
-    assert len(errors) > 15
+            assert read_all(path) == expected
+        except FormatError:
+            errors += 1
+    with open(shard, "wb") as file:
+        file.write(data)
+    assert errors
 
 
 def mutations(data, made, count):
@@ -147,7 +130,8 @@ def mutations(data, made, count):
                 del mutated[at : at + made.randrange(1, 9)]
             else:
                 mutated[at:at] = made.choice([b"\0", b"\xff" * 4, b"9" * 25, b"-", b"[" * 2000])
-        yield bytes(mutated)
+        if mutated != data:
+            yield bytes(mutated)
 
 
 def test_mutated_selections(path, tmp_path):
@@ -155,12 +139,9 @@ def test_mutated_selections(path, tmp_path):
         made, chosen = random.Random(5), tmp_path / "made.rmv"
         for numbers in ([0, 5, 9, 30], list(range(100)), [9, 3, 3]):
             ds.select(numbers).save(chosen)
-            data = chosen.read_bytes()
-            for mutated in mutations(data[:-16], made, rounds(90)):
+            for mutated in mutations(chosen.read_bytes(), made, rounds(90)):
                 with pytest.raises(FormatError):
-                    Selection(mutated + data[-16:])
-                with contextlib.suppress(FormatError):
-                    assert len(Selection(mutated + stored(xxh3_128(mutated))).numbers()) < 1 << 20
+                    Selection(mutated)
 
 
 def test_sets_with_runs():
@@ -173,18 +154,22 @@ def test_sets_with_runs():
         data = head + b"a.rmx" + items
         if numbers is None:
             with pytest.raises(FormatError):
-                Selection(data + stored(xxh3_128(data)))
+                Selection(data + xxh3_128(data))
         else:
-            assert Selection(data + stored(xxh3_128(data))).numbers().tolist() == numbers
+            assert Selection(data + xxh3_128(data)).numbers.tolist() == numbers
 
 
 def test_mutated_states():
-    made, data = random.Random(6), bytes_of(STATE["bytes"])
+    """An error, or the same state: a number may be written as -0, or a digit in upper case."""
+    made, state = random.Random(6), read_state(STATE["json"])
+    errors = 0
     for mutated in mutations(STATE["json"].encode(), made, rounds(300)):
-        if mutated != STATE["json"].encode():
-            with pytest.raises(FormatError):
-                read_state(mutated)
-    for mutated in mutations(data, made, rounds(300)):
+        try:
+            assert read_state(mutated) == state
+        except FormatError:
+            errors += 1
+    assert errors > rounds(300) * 0.9
+    for mutated in mutations(bytes_of(STATE["bytes"]), made, rounds(300)):
         with pytest.raises(FormatError):
             read_state_bytes(mutated)
 
@@ -192,14 +177,13 @@ def test_mutated_states():
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ('"epoch":0', '"epoch":-0'),
         ('"epoch":0', '"epoch":0.0'),
         ('"epoch":0', '"epoch":false'),
-        ('"epoch":0', '"epoch":0,"epoch":0'),
+        ('"epoch":0', '"epoch":-1'),
         ('"epoch":0', '"epoch":0,"more":0'),
         ('"epoch":0,', ""),
         ('"position":640', '"position":641'),
-        ("509fc8", "509FC8"),
+        ('"checksum":"509f', '"checksum":"409f'),
     ],
 )
 def test_states_that_are_almost_right(old, new):
@@ -208,27 +192,10 @@ def test_states_that_are_almost_right(old, new):
         read_state(STATE["json"].replace(old, new))
 
 
-DESCRIPTIONS = [
-    {"kind": "windowed", "n": 25, "block": 100, "window": 1, "seed": 9},
-    {"kind": "chunked", "seed": 7, "size": 4, "counts": "d5b53cafee82dc02da2d2ce8d2afab6e"},
-    {
-        "kind": "mixture",
-        "sources": [{"kind": "sequential", "n": 5}, {"kind": "shuffled", "n": 5, "seed": 1}],
-        "shares": [3, 1],
-        "stop": "first",
-    },
-    {"kind": "range", "first": 20, "count": 6, "step": -4, "of": {"kind": "sequential", "n": 6}},
-]
-
-
-@pytest.mark.parametrize("described", DESCRIPTIONS, ids=lambda described: described["kind"])
-def test_mutated_descriptions(described):
-    text, made = json.dumps(described, separators=(",", ":")), random.Random(8)
-    order_of(text, [[5, 0, 3, 6]])
-    for mutated in mutations(text.encode(), made, rounds(300)):
-        try:
-            order = order_of(mutated.decode("latin-1"), [[5, 0, 3, 6]])
-        except FormatError:
-            continue
-        for position in range(min(order.count, 9)):
-            order.at(0, position)
+def test_descriptions():
+    """Of an unknown kind, and of another array."""
+    chunked = '{"kind":"chunked","seed":7,"size":4,"counts":"d5b53cafee82dc02da2d2ce8d2afab6e"}'
+    order_of(chunked, [[1, 0], [5, 0, 3, 6]])
+    for text in ('{"kind":"other"}', chunked):
+        with pytest.raises(FormatError):
+            order_of(text, [[1, 0], [0.5]])

@@ -11,8 +11,8 @@ import zlib
 import numpy as np
 import pytest
 import recmap
+from reader import FormatError
 from reader.crc32c import masked
-from reader.errors import FormatError
 from reader.index import Index
 from reader.selection import Selection
 from reader_helpers import FORMATS, rounds
@@ -218,7 +218,7 @@ def test_seek_points(tmp_path, kind):
     (tmp_path / "made.bin").write_bytes(packed)
     recmap.index(tmp_path / "made.bin", path, framing=f"fixed:0,{size},0", compression=kind)
     reader = Index(path)
-    points = reader._points(reader.shards[0])
+    points = reader.image(0)
     assert len(points.bits) > 1 and len({bit % 2 for bit in points.bits}) == 2
     for offset in points.offsets[:-1]:
         number = offset // size
@@ -258,5 +258,5 @@ def test_selections(tmp_path, share):
         for chosen in (numbers, numbers[::-1]):
             ds.select(chosen).save(path)
             selection = Selection(path.read_bytes())
-            assert selection.numbers().tolist() == chosen and selection.path == b"made.rmx"
+            assert selection.numbers.tolist() == chosen and selection.path == b"made.rmx"
             selection.check_index(reader)
