@@ -2,27 +2,15 @@
 
 import json
 
-from . import FormatError, check
-from .batches import Bucketed, Grouped, Stratified
-from .mixture import Mixture
-from .orders import (
-    Sequential,
-    Shuffled,
-    Weighted,
-    Windowed,
-    WithReplacement,
-    areas_of,
-    list_of,
-    range_of,
-)
-from .rows import Chunked, Packed, Windows
+from . import FormatError, batches, check, mixture, orders, rows
 from .xxh3 import digest_of
 
 KINDS = {
-    "sequential": Sequential, "shuffled": Shuffled, "windowed": Windowed,
-    "with_replacement": WithReplacement, "weighted": Weighted, "mixture": Mixture,
-    "grouped": Grouped, "bucketed": Bucketed, "stratified": Stratified, "range": range_of,
-    "list": list_of, "chunked": Chunked, "packed": Packed, "windows": Windows,
+    "sequential": orders.Sequential, "shuffled": orders.Shuffled, "windowed": orders.Windowed,
+    "with_replacement": orders.WithReplacement, "weighted": orders.Weighted,
+    "range": orders.range_of, "list": orders.list_of, "mixture": mixture.Mixture,
+    "grouped": batches.Grouped, "bucketed": batches.Bucketed, "stratified": batches.Stratified,
+    "chunked": rows.Chunked, "packed": rows.Packed, "windows": rows.Windows,
 }  # fmt: skip
 DIGESTS = {"weights", "labels", "lengths", "bounds", "numbers", "counts"}
 
@@ -51,7 +39,7 @@ def _argument(name, value, arrays):
 def _find(name, digest, arrays):
     for array in arrays:
         try:
-            if digest_of(areas_of(array) if name == "weights" else array) == digest:
+            if digest_of(orders.areas_of(array) if name == "weights" else array) == digest:
                 return array
         except (FormatError, TypeError):  # other arrays are not weights
             continue

@@ -11,7 +11,7 @@ from . import check
 from .chunks import COUNTS, OFFSETS, read_blocks, read_column, read_pairs
 from .inflate import InflatedImage
 from .message import decode
-from .shard import check_of, identity, read_payload
+from .shard import check_of, identity, kind_of, read_payload
 from .store import Store, map_file
 from .xxh3 import xxh3_64, xxh3_128
 
@@ -55,7 +55,10 @@ def find_file(folder, path, allow_absolute):
     folders = [os.path.join(folder, *parts[:i]) for i in range(1, len(parts))]
     leaves = {b"", b".", b".."} & set(parts) or any(map(os.path.islink, folders))
     check(not leaves, f"the path leaves its folder: {path!r}")
-    return os.path.join(folder, path)
+    full = os.path.join(folder, path)
+    owners = {0, os.getuid(), os.stat(full).st_uid}
+    check(os.lstat(full).st_uid in owners, f"the link is someone else's: {path!r}")
+    return full
 
 
 def default_of(column):
@@ -82,9 +85,10 @@ class Index:
         version = self.manifest.format_version
         check(1 <= version <= 4, f"unsupported: format {version}")
         self.shards = self._read_tables("shards", SHARD)
-        record = origin = value = 0
+        record = origin = value = 0  # of a shard: its first record, its image, its seek points
         for shard in self.shards:
-            shard.first, shard.origin, shard.damages = record, origin, []
+            shard.kind, shard.damages = kind_of(shard.framing), []
+            shard.first, shard.origin = record, origin
             record, origin = record + shard.record_count, origin + shard.size
             end = value + (max(1, -(-shard.point_count // ENTRIES)) if shard.compression else 0)
             shard.point_values, value = range(value, end), end
@@ -114,7 +118,7 @@ class Index:
         shard, frames = self.shards[number], []
         for record in range(shard.first, shard.first + shard.record_count):
             begin, frame, payload = self._read(record)
-            frames.append((begin, len(payload), check_of(shard.framing, frame, payload)))
+            frames.append((begin, len(payload), check_of(shard.kind, frame, payload)))
         right = identity(frames, shard.size) == (shard.hash, shard.samples, shard.sample_step)
         check(right, f"the records of shard {number} are not those that were indexed")
 
@@ -131,12 +135,13 @@ class Index:
         end = min(end for end in ends if end > begin)
         frame = self.image(i)[begin:end]
         check(len(frame) == end - begin, f"record {number} is past the end of its file")
-        return begin, frame, read_payload(shard.framing, frame)
+        return begin, frame, read_payload(shard.kind, frame)
 
     def _offset(self, number):
         return int(self.offsets(number // RECORDS)[number % RECORDS])
 
     def offsets(self, chunk):
+        """Where the records of a chunk begin in the concatenation of all images."""
         count = min(RECORDS, len(self) - RECORDS * chunk)
         return read_blocks(self.store.payload("offsets", chunk), count, OFFSETS)
 

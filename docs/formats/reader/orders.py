@@ -24,7 +24,7 @@ class Order:
 
     def __init__(self, count, limit, seed=None):
         self.count, self.limit, self.seed = count, limit, seed
-        self.layout = lru_cache(2)(self.layout)
+        self.layout = lru_cache(2)(self.layout)  # of the last epochs
 
     def layout(self, epoch):
         """What is laid out for a whole epoch, if an order does so."""

@@ -11,10 +11,15 @@ SAMPLES_MAX = 32
 FRAMINGS = ("tfrecord", "ofrecord", "lines", "fixed", "csv", "tar")
 
 
-def read_payload(framing, frame):
-    """The payload of a frame, after checking what the frame says of it."""
+def kind_of(framing):
+    """The name of a framing, without its parameters."""
     kind = re.split("[:,]", framing)[0]
     check(kind in FRAMINGS, f"unsupported: framing {framing}")
+    return kind
+
+
+def read_payload(kind, frame):
+    """The payload of a frame, after checking what the frame says of it."""
     if kind == "tfrecord":
         check(len(frame) >= 16, "the frame is too short")
         payload = frame[12:-4]
@@ -33,9 +38,9 @@ def read_payload(framing, frame):
     return frame
 
 
-def check_of(framing, frame, payload):
+def check_of(kind, frame, payload):
     """The check of a payload: its CRC as stored, or a hash."""
-    if framing == "tfrecord":
+    if kind == "tfrecord":
         return struct.unpack("<I", frame[-4:])[0]
     return xxh3_64(payload) & 0xFFFFFFFF
 

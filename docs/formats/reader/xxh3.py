@@ -149,26 +149,25 @@ def _short_128(data):
 
 
 def _medium_128(data):
-    size = len(data)
-    sums = [size * P64_1, 0]
-
-    def mix(first, second, secret, seed=0):
-        for i, place, other in ((0, first, second), (1, second, first)):
-            added = sums[i] + _mix(data, place, secret + 16 * i, seed) & M64
-            sums[i] = added ^ _read(data, other) + _read(data, other + 8) & M64
-
+    """Of 17 to 240 bytes. Each step mixes 16 bytes at two places with the secret."""
+    size, low, high = len(data), len(data) * P64_1, 0
     if size <= 128:
-        for i in reversed(range((size - 1) // 32 + 1)):
-            mix(16 * i, size - 16 * (i + 1), 32 * i)
+        count = (size - 1) // 32 + 1
+        steps = [(16 * i, size - 16 * (i + 1), 32 * i) for i in reversed(range(count))]
     else:
-        for i in range(4):
-            mix(32 * i, 32 * i + 16, 32 * i)
-        sums[:] = map(_avalanche, sums)
-        for i in range(4, size // 32):
-            mix(32 * i, 32 * i + 16, 32 * i - 125)
-        mix(size - 16, size - 32, 103)
-    high = _avalanche(sums[0] * P64_1 + sums[1] * P64_4 + size * P64_2)
-    return _avalanche(sum(sums)), -high & M64
+        steps = [(32 * i, 32 * i + 16, 32 * i - 125 * (i > 3)) for i in range(size // 32)]
+        steps.append((size - 16, size - 32, 103))
+    for i, (first, second, secret) in enumerate(steps):
+        if i == 4 and size > 128:
+            low, high = _avalanche(low), _avalanche(high)
+        low = low + _mix(data, first, secret) & M64 ^ _sum(data, second)
+        high = high + _mix(data, second, secret + 16) & M64 ^ _sum(data, first)
+    rest = _avalanche(low * P64_1 + high * P64_4 + size * P64_2)
+    return _avalanche(low + high), -rest & M64
+
+
+def _sum(data, at):
+    return _read(data, at) + _read(data, at + 8)
 
 
 def xxh3_128(data):

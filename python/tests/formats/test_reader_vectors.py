@@ -124,13 +124,13 @@ def test_identity(case):
 def test_framings(case):
     """Payloads of the frames, and the shard's hash and samples."""
     image, offsets = bytes_of(case["image"]), numbers(case, "offsets")
-    damage = numbers(case, "damage")[::2]
+    damage, kind = numbers(case, "damage")[::2], shard.kind_of(case["framing"])
     ends = sorted([*offsets, *damage, len(image) - int(case["tail"])])
     payloads, frames = [], []
     for offset in offsets:
         frame = image[offset : next(end for end in ends if end > offset)]
-        payloads.append(shard.read_payload(case["framing"], frame))
-        check = shard.check_of(case["framing"], frame, payloads[-1])
+        payloads.append(shard.read_payload(kind, frame))
+        check = shard.check_of(kind, frame, payloads[-1])
         frames.append((offset, len(payloads[-1]), check))
     assert list(map(len, payloads)) == numbers(case, "sizes")
     assert b"".join(payloads) == bytes_of(case["payloads"])
