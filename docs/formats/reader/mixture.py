@@ -80,7 +80,7 @@ class Change:
         self.position, self.shares, self.period = position, shares, sum(shares)
         self.schedule, sources = schedule_of(shares), range(len(shares))
         self.slots = [np.flatnonzero(self.schedule == source) for source in sources]
-        # The slots of each source before `position`.
+        # How many slots each source has before `position`.
         self.before = [previous.drawn(j, position) if previous else 0 for j in sources]
 
     def drawn(self, source, slot):

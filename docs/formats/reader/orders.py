@@ -54,8 +54,8 @@ class Windowed(Order):
         self.block, self.window = max(1, min(block, n)), window
 
     def at(self, epoch, position):
-        """Only one window has fewer records than others that are as long: that of the last block.
-        Positions after it are first counted as if that block was not short."""
+        """Any window but the last has `size` records, unless it has the last block of the records,
+        which may be short. Positions after that window are counted as if the block was not."""
         place = permutation(-(-self.count // self.block), self.seed, epoch, BLOCKS)
         size, missing = self.block * self.window, place.n * self.block - self.count
         short = place.inverse(place.n - 1) // self.window

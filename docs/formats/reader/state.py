@@ -14,7 +14,10 @@ STATE = {
 
 
 def _varint(value):
-    return bytes([value]) if value < 0x80 else bytes([value & 0x7F | 0x80]) + _varint(value >> 7)
+    """In as few bytes as possible."""
+    if value < 0x80:
+        return bytes([value])
+    return bytes([value & 0x7F | 0x80]) + _varint(value >> 7)
 
 
 def _field(number, value):

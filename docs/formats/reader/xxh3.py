@@ -158,7 +158,7 @@ def _medium_128(data):
         steps = [(32 * i, 32 * i + 16, 32 * i - 125 * (i > 3)) for i in range(size // 32)]
         steps.append((size - 16, size - 32, 103))
     for i, (first, second, secret) in enumerate(steps):
-        if i == 4 and size > 128:
+        if i == 4:
             low, high = _avalanche(low), _avalanche(high)
         low = low + _mix(data, first, secret) & M64 ^ _sum(data, second)
         high = high + _mix(data, second, secret + 16) & M64 ^ _sum(data, first)

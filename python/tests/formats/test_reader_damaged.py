@@ -1,6 +1,7 @@
 """The reader of docs/formats/reader reports damage to files by FormatError: it reads what was
 written, or nothing."""
 
+import gzip
 import random
 import struct
 import warnings
@@ -116,6 +117,17 @@ def test_flipped_bits_of_shards(path, name):
     with open(shard, "wb") as file:
         file.write(data)
     assert errors
+
+
+def test_changed_bytes_of_compressed_lines(tmp_path):
+    """Lines have no CRCs, and stored blocks of deflate hide changes: spans have checks."""
+    shard, path = tmp_path / "made.txt.gz", tmp_path / "made.rmx"
+    shard.write_bytes(gzip.compress(b"some text\n" * 900, compresslevel=0))
+    recmap.index(shard, path, framing="lines")
+    assert Index(path).record(500) == b"some text"
+    shard.write_bytes(shard.read_bytes().replace(b"text", b"Text", 1))
+    with pytest.raises(FormatError, match="a check is wrong"):
+        Index(path).record(500)
 
 
 def mutations(data, made, count):
