@@ -154,6 +154,63 @@ def test_points(case):
         assert image[begin:size] == whole[begin:]
 
 
+class VectorStore:
+    """The values of a whole index, in place of those in an index file."""
+
+    def __init__(self, found):
+        values = [case for name, case in found.items() if name.startswith("value-")]
+        self.values = {
+            (store.DATABASES[int(x["table"])], int(x["chunk"]), int(x["series"])): x for x in values
+        }
+        self.tables = {
+            name: [key for key in self.values if key[0] == name] for name in store.DATABASES
+        }
+
+    def payload(self, database, chunk, series=0):
+        return bytes_of(self.values[database, chunk, series]["payload"])
+
+
+@pytest.fixture(params=["dataset", "grown"])
+def found(request):
+    return read_cases(request.param)
+
+
+@pytest.fixture
+def reader(found, tmp_path, monkeypatch):
+    """An index whose values are vectors, and its shards."""
+    for case in found.values():
+        if "path" in case:  # of a file that grew, the later bytes follow
+            file = tmp_path / case["path"]
+            file.parent.mkdir(exist_ok=True)
+            file.write_bytes(bytes_of(case["bytes"]))
+    monkeypatch.setattr(index, "Store", lambda path: VectorStore(found))
+    return index.Index(tmp_path / "made.rmx")
+
+
+def test_records_of_data_sets(found, reader):
+    assert reader.manifest.fingerprint[::-1].hex() == found["manifest"]["fingerprint"]
+    records = [found[f"record-{number}"] for number in range(len(reader))]
+    assert len(records) == int(found["manifest"]["records"])
+    assert list(map(reader.record, range(len(reader)))) == [bytes_of(x["payload"]) for x in records]
+    places = [(int(x["shard"]), int(x["offset"])) for x in records]
+    assert [reader.shards[i].origin + offset for i, offset in places] == list(reader.offsets(0))
+    for number in range(len(reader.shards)):
+        reader.check_shard(number)
+    damages = [[x.shard, x.offset, x.length, x.reason] for s in reader.shards for x in s.damages]
+    expected = [case for name, case in found.items() if name.startswith("damage-")]
+    assert [[*map(str, damage)] for damage in damages] == [[*x.values()] for x in expected]
+
+
+def test_ids_and_values_of_data_sets(found, reader):
+    for name, case in found.items():
+        if name.startswith("find-"):
+            assert reader.candidates(bytes_of(case["id"])) == numbers(case, "numbers")
+    for column in reader.manifest.columns:
+        assert len(reader.column(column.name)) == len(reader)
+    for feature in reader.manifest.counted_features:
+        assert len(reader.counts(feature.name)) == len(reader)
+
+
 @cases("order-permutation")
 def test_permutations(case):
     n, stream = int(case["n"]), int(case["stream"])
