@@ -131,7 +131,9 @@ void oracle_begin(struct process *process, const struct change *change) {
     process->first_index = 0;
 }
 
-static bool may_return(const struct running_change *running, int status) {
+static bool may_return(const struct process *process, const struct running_change *running,
+                       int status) {
+    const struct index_state *opened = oracle_opened(process);
     const struct version *current = newest(name_of(running->change.index));
     if (status == RECMAP_CANCELLED) return true;
     switch (running->change.kind) {
@@ -142,7 +144,7 @@ static bool may_return(const struct running_change *running, int status) {
         return false;
     case ROLE_APPEND: return status == RECMAP_MISMATCH && running->beside_build;
     case ROLE_ANNOTATE:
-        if (status == RECMAP_INVALID && current->state.has_column[running->change.column])
+        if (status == RECMAP_INVALID && opened && opened->has_column[running->change.column])
             return true; /* it was killed after it had published the column */
         return status == RECMAP_STALE || (status == RECMAP_MISMATCH && running->beside_build);
     default: return false;
@@ -154,7 +156,7 @@ void oracle_end(struct process *process, int status, const char *message) {
     if (status == RECMAP_OK && !running->version)
         run_fail("%s says that it published %s, but did not", process->name, running->change.index);
     if (status == RECMAP_OK) versions[running->version - 1].is_acknowledged = true;
-    if (status != RECMAP_OK && !process->was_disturbed && !may_return(running, status))
+    if (status != RECMAP_OK && !process->was_disturbed && !may_return(process, running, status))
         run_fail("%s fails for no reason: %s", process->name, message);
     if (status != RECMAP_OK && running->version && !process->was_disturbed)
         run_fail("%s published an index, and then fails: %s", process->name, message);
