@@ -26,6 +26,7 @@ IMAGES = {"data": "images", "pages": 200}
 FIELDS = {"data": "fields", "pages": 320}
 PACKED = {"data": "plain.gz", "pages": 900}
 READ, THREADS = {"access": "read"}, {"options": {"threads": 4}}
+AHEAD = {"options": {"batches_ahead": 4}}
 IN_ORDER = {"options": {"shuffle": False}}
 CACHED = {"cache": "filled", "filled": True}
 
@@ -68,15 +69,15 @@ ONE = [
     one("inflating", "zlib-threads", "plain.zlib", THREADS),
     one("inflating", "locked", "plain.gz", {"cache": "locked", "locked": True}),
     one("images", "mapped", "images"),
-    one("images", "threads", "images", THREADS),
+    one("images", "ahead", "images", AHEAD),
     one("images", "two-threads", "images", {"options": {"threads": 2}}),
     one("images", "read", "images", READ),
     one("images", "in-order", "images", IN_ORDER),
     one("images", "transform", "images", transform=0),
-    one("images", "transform-threads", "images", THREADS, transform=0),
+    one("images", "transform-ahead", "images", AHEAD, transform=0),
     one("images", "cached", "s3:images", {"cache": "images", "filled": True}),
     one("parsing", "fields", "fields"),
-    one("parsing", "threads", "fields", THREADS),
+    one("parsing", "ahead", "fields", AHEAD),
     one("parsing", "read", "fields", READ),
     one("parsing", "transform", "fields", transform=0),
     one("parsing", "in-order", "fields", IN_ORDER),
@@ -113,12 +114,12 @@ TWO = [
     *two("transform", "inflating", PACKED, 8, 1, 1 / 8),
     *two("transform", "images", IMAGES, 8, 1, 1 / 8),
     *two("transform", "parsing", FIELDS, 8, 1, 1 / 8),
-    *two("disk", "inflating", PACKED, 8, 1 / 8),
-    *two("disk", "images", IMAGES, 8, 1 / 8),
-    *two("disk", "parsing", FIELDS, 8, 1 / 8),
-    *two("store", "inflating", {"data": "s3:plain.gz"}, 8, 1 / 8),
-    *two("store", "images", {"data": "s3:images"}, 8, 1 / 8),
-    *two("store", "parsing", {"data": "s3:fields"}, 8, 1 / 8),
+    *two("disk", "inflating", PACKED, 8, 1, 1 / 8),
+    *two("disk", "images", IMAGES, 8, 1, 1 / 8),
+    *two("disk", "parsing", FIELDS, 8, 1, 1 / 8),
+    *two("store", "inflating", {"data": "s3:plain.gz"}, 8),  # without a delay, the server takes
+    *two("store", "images", {"data": "s3:images"}, 8),  # longer than these already
+    *two("store", "parsing", {"data": "s3:fields"}, 8),
 ]
 
 
