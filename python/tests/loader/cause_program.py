@@ -27,7 +27,7 @@ from image_helpers import png
 
 BATCH = 8
 MIN_S, MAX_S = 0.005, 0.05  # of a batch, for the delays that are multiples of it
-REQUEST_MAX_S = 3  # no answer takes so long that the library gives up
+REQUEST_MAX_S = 3  # no answer takes so long that the library stops waiting
 SAMPLE_S = 0.002  # between two looks
 SECONDS, BATCHES_MIN = 0.7, 10  # for which batches are taken, and how many of them
 FIELDS = 200  # of a record that takes long to parse

@@ -1,4 +1,4 @@
-/* A disk that is as slow as a test wants, for a process that preloads this library.
+/* A disk that is as slow as a test asks for, for a process that preloads this library.
  *
  * Mappings of shards are memory of which pages are missing. A thread fills each page that is
  * touched, after the delay. Reads of files wait before they read. */

@@ -10,7 +10,7 @@
 /* The errors of calls on files with this in their names; 0: none. */
 static const char *name = ".rmcache";
 static volatile int read_error, write_error;
-static volatile unsigned period = 1; /* each call of so many fails */
+static volatile unsigned period = 1; /* calls from one that fails to the next */
 static unsigned calls, failures;
 
 void fail_calls(int of_reads, int of_writes, unsigned each) {

@@ -72,7 +72,7 @@ void activity_attach(struct activity *activity) {
     pthread_mutex_unlock(&activity->lock);
 }
 
-/* The thread may have slept before the job, for want of work: a look makes sure that this does not
+/* The thread may have slept before the job, without work: a look makes sure that this does not
  * count for what the job reads. */
 void activity_begin(uint64_t job) {
     struct activity *activity = current;

@@ -53,7 +53,7 @@ recmap_status warm_plan_init(struct warm_plan *plan, recmap_dataset *dataset,
 
 void warm_plan_deinit(struct warm_plan *plan) {
     warm_marks_deinit(&plan->marks);
-    record_list_deinit(&plan->records);
+    step_records_deinit(&plan->records);
     recmap_order_release(plan->order);
 }
 
@@ -115,7 +115,7 @@ static recmap_status add_share(struct warm_plan *plan, recmap_error *error) {
         plan->share.count = 0;
         return RECMAP_OK;
     }
-    RETURN_IF_FAILED(record_list_fill(&plan->records, &plan->deal, &part, error));
+    RETURN_IF_FAILED(step_records_fill(&plan->records, &plan->deal, &part, error));
     plan->share.first += part.count;
     plan->share.count -= part.count;
     plan->records_left -= part.count;

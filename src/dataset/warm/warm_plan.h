@@ -5,7 +5,7 @@
 #include <recmap/warm.h>
 
 #include "dataset/warm/warm_marks.h"
-#include "order/kinds/record_list.h"
+#include "order/kinds/step_records.h"
 
 /* Either all shards, or the records of a run. These are taken from the order in groups. A random
  * order of small records needs a part of nearly each page soon, and reading these pages in that
@@ -25,7 +25,7 @@ struct warm_plan {
     uint64_t group_limit;  /* more bytes than this need not be in a group */
     bool is_over;          /* the order has no more records */
     struct warm_marks marks;
-    struct record_list records;
+    struct step_records records;
 };
 
 /* Errors: INVALID, NO_MEMORY. Must be deinitialised even then. */

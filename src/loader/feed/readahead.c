@@ -88,25 +88,25 @@ void readahead_plan_for(struct readahead_plan *plan, struct readahead_state *rea
 }
 
 /* Returns true if all sampled records of a share, spread evenly over it, are in memory. */
-static bool sample(struct record_list *list, const struct epoch_step *step,
+static bool sample(struct step_records *list, const struct epoch_step *step,
                    const recmap_share *share, uint64_t samples, recmap_dataset *dataset) {
     for (uint64_t i = 0; i < samples && i < share->count; i++) {
         recmap_share one = {share->first + i * share->count / samples, 1};
-        if (record_list_fill(list, &step->deal, &one, NULL) != RECMAP_OK || !list->count)
+        if (step_records_fill(list, &step->deal, &one, NULL) != RECMAP_OK || !list->count)
             return true;
         if (!dataset_is_resident(dataset, list->numbers[0])) return false;
     }
     return true;
 }
 
-static void ask(struct readahead_plan *plan, struct record_list *list,
+static void ask(struct readahead_plan *plan, struct step_records *list,
                 const struct epoch_step *step, const recmap_share *share, recmap_dataset *dataset) {
-    if (record_list_fill(list, &step->deal, share, NULL) != RECMAP_OK || !list->count) return;
+    if (step_records_fill(list, &step->deal, share, NULL) != RECMAP_OK || !list->count) return;
     plan->seen_count += list->count;
     plan->asked_count += dataset_will_need(dataset, list->numbers, list->count, !plan->is_blind);
 }
 
-void readahead_do(struct readahead_plan *plan, struct record_list *list, recmap_dataset *dataset,
+void readahead_do(struct readahead_plan *plan, struct step_records *list, recmap_dataset *dataset,
                   uint32_t rank) {
     for (unsigned i = 0; i < plan->step_count; i++) {
         const struct epoch_step *step = &plan->steps[i];

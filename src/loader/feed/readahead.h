@@ -23,7 +23,7 @@
 
 #include "base/os/thread.h"
 #include "loader/feed/epoch_cursor.h"
-#include "order/kinds/record_list.h"
+#include "order/kinds/step_records.h"
 
 /* The state that all workers share; guarded by the loader's lock. */
 struct readahead_state {
@@ -71,7 +71,7 @@ void readahead_plan_for(struct readahead_plan *plan, struct readahead_state *rea
                         uint64_t step_number);
 
 /* Carries out the plan; called without the lock. `list` is scratch memory of the worker. */
-void readahead_do(struct readahead_plan *plan, struct record_list *list, recmap_dataset *dataset,
+void readahead_do(struct readahead_plan *plan, struct step_records *list, recmap_dataset *dataset,
                   uint32_t rank);
 
 /* Both learn from a plan's result: the first right after the plan was carried out, the second after

@@ -49,7 +49,7 @@ bool warm_auto_has_waited(recmap_loader *loader) {
 
 /* ---- Conditions. */
 
-static bool are_random(const struct record_list *list) {
+static bool are_random(const struct step_records *list) {
     size_t following = 0;
     for (size_t i = 1; i < list->count; i++)
         following += list->numbers[i] == list->numbers[i - 1] + 1;
@@ -58,15 +58,16 @@ static bool are_random(const struct record_list *list) {
 
 /* Looks at records of the next steps, of all ranks. */
 static bool is_random(const recmap_loader *loader) {
-    struct record_list list = {.numbers = NULL};
+    struct step_records list = {.numbers = NULL};
     recmap_deal deal;
     const recmap_order *order = loader_order_of(loader, loader->epoch);
     uint64_t left = recmap_order_count(order) - loader->position;
     recmap_share share = {loader->position, min_u64(left, SAMPLE_MAX)};
     bool is_random = recmap_deal_init(&deal, order, loader->epoch, loader->position, &loader->deal,
                                       NULL) == RECMAP_OK &&
-                     record_list_fill(&list, &deal, &share, NULL) == RECMAP_OK && are_random(&list);
-    record_list_deinit(&list);
+                     step_records_fill(&list, &deal, &share, NULL) == RECMAP_OK &&
+                     are_random(&list);
+    step_records_deinit(&list);
     return is_random;
 }
 

@@ -168,7 +168,7 @@ static void report_missing(recmap_loader *loader, const struct job *job) {
 
 /* Asks the kernel for later records, then fills this job's batch, or returns the job's parts. */
 static struct job_parts *do_job(struct job *job, recmap_loader *loader, struct filler *filler,
-                                struct record_list *list) {
+                                struct step_records *list) {
     if (job->plan.step_count) {
         readahead_do(&job->plan, list, loader->dataset, loader->options.rank);
         if (job->plan.asked_count) report_missing(loader, job);
@@ -411,7 +411,7 @@ static void prepare_next(recmap_loader *loader, const struct job *job) {
 /* Fills the worker's oldest job, or opens it to all workers. The caller holds the lock; it
  * is released meanwhile. */
 static void do_oldest(recmap_loader *loader, struct job_queue *queue, struct filler *filler,
-                      struct record_list *list) {
+                      struct step_records *list) {
     struct job *job = job_at(queue, 0);
     struct job_parts *parts = NULL;
     pthread_mutex_unlock(&loader->lock);
@@ -439,7 +439,7 @@ void *loader_work(void *context) {
                             .draw_order = loader->options.draw_order,
                             .parser = loader->options.parser,
                             .shares_parts = loader->options.thread_count > 1};
-    struct record_list list = {.numbers = NULL};
+    struct step_records list = {.numbers = NULL};
     struct job_queue queue;
     recmap_thread_set_interrupt(must_stop, loader);
     activity_attach(&loader->activities[atomic_fetch_add(&loader->activity_count, 1)]);
@@ -454,7 +454,7 @@ void *loader_work(void *context) {
     pthread_mutex_unlock(&loader->lock);
     queue_deinit(&queue, &filler);
     filler_deinit(&filler);
-    record_list_deinit(&list);
+    step_records_deinit(&list);
     activity_attach(NULL);
     return NULL;
 }

@@ -1,18 +1,18 @@
-#include "order/kinds/record_list.h"
+#include "order/kinds/step_records.h"
 
 #include <stdlib.h>
 
 #include "base/core/array.h"
 #include "base/core/error.h"
 
-static recmap_status reserve(struct record_list *list, uint64_t count, recmap_error *error) {
+static recmap_status reserve(struct step_records *list, uint64_t count, recmap_error *error) {
     if (count <= SIZE_MAX &&
         array_reserve(&list->numbers, &list->capacity, (size_t)count, sizeof *list->numbers))
         return RECMAP_OK;
     return fail_memory(error);
 }
 
-static recmap_status fill_from_rows(struct record_list *list, const recmap_deal *deal,
+static recmap_status fill_from_rows(struct step_records *list, const recmap_deal *deal,
                                     const recmap_share *share, recmap_error *error) {
     const uint64_t positions = recmap_order_count(deal->order);
     for (uint64_t i = 0; i < share->count; i++) list->numbers[i] = (share->first + i) % positions;
@@ -24,8 +24,8 @@ static recmap_status fill_from_rows(struct record_list *list, const recmap_deal 
     return RECMAP_OK;
 }
 
-recmap_status record_list_fill(struct record_list *list, const recmap_deal *deal,
-                               const recmap_share *share, recmap_error *error) {
+recmap_status step_records_fill(struct step_records *list, const recmap_deal *deal,
+                                const recmap_share *share, recmap_error *error) {
     list->count = 0;
     RETURN_IF_FAILED(reserve(list, share->count, error));
     if (recmap_order_row_width(deal->order)) return fill_from_rows(list, deal, share, error);
@@ -34,8 +34,8 @@ recmap_status record_list_fill(struct record_list *list, const recmap_deal *deal
     return RECMAP_OK;
 }
 
-void record_list_deinit(struct record_list *list) {
+void step_records_deinit(struct step_records *list) {
     free(list->numbers);
     recmap_pieces_deinit(&list->pieces);
-    *list = (struct record_list){.numbers = NULL};
+    *list = (struct step_records){.numbers = NULL};
 }

@@ -1,11 +1,11 @@
 /* The records of a share of a step, of records or rows. */
-#ifndef RECMAP_ORDER_KINDS_RECORD_LIST_H
-#define RECMAP_ORDER_KINDS_RECORD_LIST_H
+#ifndef RECMAP_ORDER_KINDS_STEP_RECORDS_H
+#define RECMAP_ORDER_KINDS_STEP_RECORDS_H
 
 #include <recmap/rows.h>
 
 /* All zeros: empty. */
-struct record_list {
+struct step_records {
     uint64_t *numbers;
     size_t count;
     size_t capacity;
@@ -14,8 +14,8 @@ struct record_list {
 
 /* Lists the records of a share, or those that its rows are cut from, which may repeat. The list is
  * empty after an error: as recmap_deal_numbers and recmap_order_pieces. */
-recmap_status record_list_fill(struct record_list *list, const recmap_deal *deal,
-                               const recmap_share *share, recmap_error *error);
-void record_list_deinit(struct record_list *list);
+recmap_status step_records_fill(struct step_records *list, const recmap_deal *deal,
+                                const recmap_share *share, recmap_error *error);
+void step_records_deinit(struct step_records *list);
 
 #endif
