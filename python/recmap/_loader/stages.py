@@ -95,6 +95,10 @@ class TransformTimes:
         self._lock = threading.Lock()
         self._latest = threading.local()  # .end_ns: when this thread finished a batch
 
+    def has_begun(self) -> bool:
+        """Returns true if the transform ran, or was waited for."""
+        return self.ran_ns > 0 or self.waited_ns > 0
+
     def begin(self) -> int:
         """A batch begins in this thread. Returns the time."""
         now = time.monotonic_ns()
@@ -124,7 +128,8 @@ def statistics_of(
         "transform_idle_ns": times.idle_ns,
     }
     found["warmed"] = _WARMED[found.pop("warm_state", 0)]
-    found["limiting_stage"], found["explanation"] = _limit(found, times)
+    run_ns = found.pop("run_ns", 0)
+    found["limiting_stage"], found["explanation"] = _limit(found, times, run_ns)
     if found["limiting_stage"] in ("reading", "decoding") and any(causes.values()):
         found["explanation"] += f"; the reading threads' time: {_shares(causes)}"
         found["explanation"] += _advice(causes, found["warmed"])
@@ -132,24 +137,31 @@ def statistics_of(
     return statistics
 
 
-def _limit(found: Statistics, times: TransformTimes) -> tuple[Stage, str]:
-    """A stage limits if others waited longer for it than it waited for room."""
+def _limit(found: Statistics, times: TransformTimes, run_ns: int) -> tuple[Stage, str]:
+    """A stage limits if others waited longer for it than it waited for room.
+
+    In short epochs nothing waits for room, so it does not limit either if the caller waited for
+    less than a hundredth of the run; nor does reading if most of that wait was for the transform.
+    """
     room_ns = found["worker_wait_ns"] // max(found["threads"], 1)
     if not found["batches"]:
         return "none", "no batch was delivered yet"
-    has_transform = times.ran_ns > 0
-    if found["caller_wait_ns"] > room_ns:
+    has_transform = times.has_begun()
+    reading_ns = found["caller_wait_ns"]
+    waited_ns = times.waited_ns if has_transform else reading_ns
+    has_waited = waited_ns > 0 and 100 * waited_ns >= run_ns
+    if has_waited and reading_ns > room_ns and 2 * reading_ns > waited_ns:
         who = "the transform" if has_transform else "the caller"
-        return _limiting_read(found, f"{who} waited {_seconds(found['caller_wait_ns'])}", room_ns)
+        return _limiting_read(found, f"{who} waited {_seconds(reading_ns)}", room_ns)
     idle_ns = times.idle_ns // times.thread_count
-    if has_transform and times.waited_ns > idle_ns:
+    if has_waited and has_transform and waited_ns > idle_ns:
         return "transform", (
-            f"the caller waited {_seconds(times.waited_ns)} for the transform, each thread of the "
+            f"the caller waited {_seconds(waited_ns)} for the transform, each thread of the "
             f"transform {_seconds(idle_ns)} for work"
         )
     return "caller", (
-        f"batches were ready: the caller waited {_seconds(_caller_wait(found, times))}, each "
-        f"reading thread {_seconds(room_ns)} for room"
+        f"batches were ready: the caller waited {_seconds(waited_ns)}, each reading thread "
+        f"{_seconds(room_ns)} for room"
     )
 
 
@@ -180,10 +192,6 @@ def _shares(causes: Mapping[str, int]) -> str:
     whole = sum(causes.values())
     largest = sorted(causes.items(), key=lambda item: -item[1])
     return ", ".join(f"{cause} {ns / whole:.0%}" for cause, ns in largest if 100 * ns >= whole)
-
-
-def _caller_wait(found: Statistics, times: TransformTimes) -> int:
-    return times.waited_ns if times.ran_ns else found["caller_wait_ns"]
 
 
 def _seconds(ns: int) -> str:

@@ -125,6 +125,7 @@ int loader_deliver(struct loader_object *self, struct step_object *step) {
     if (self->first != step) return 0;
     remove_first(self);
     Py_DECREF((PyObject *)step); /* the caller has another reference */
+    self->delivered_ns = loader_clock_ns();
     self->epoch = step->epoch;
     self->position = step->position;
     self->is_end_next = !step->is_end && step->position == 0;
@@ -221,6 +222,7 @@ static PyObject *take(PyObject *object, PyObject *unused) {
     struct loader_object *self = (struct loader_object *)object;
     struct step_object *step = step_create();
     if (!step) return NULL;
+    if (!self->begun_ns) self->begun_ns = loader_clock_ns();
     int ready = lock_ready(self);
     if (ready > 0) {
         if (take_into(step, self) < 0) ready = -1;
@@ -543,18 +545,23 @@ static PyObject *add_storage_statistics(PyObject *dict, const recmap_dataset *da
     return dict;
 }
 
+/* From the first step that was asked for until the latest one was delivered. */
+static unsigned long long run_ns(const struct loader_object *self) {
+    return self->delivered_ns > self->begun_ns ? self->delivered_ns - self->begun_ns : 0;
+}
+
 static PyObject *statistics(PyObject *object, PyObject *unused) {
     (void)unused;
+    const struct loader_object *self = (struct loader_object *)object;
     recmap_loader_statistics found;
     recmap_error error = RECMAP_ERROR_INIT;
-    recmap_status status =
-        recmap_loader_get_statistics(&found, ((struct loader_object *)object)->loader, &error);
+    recmap_status status = recmap_loader_get_statistics(&found, self->loader, &error);
     if (status != RECMAP_OK) return raise_error(&error);
-    const recmap_dataset *dataset = ((struct loader_object *)object)->handle->dataset;
+    const recmap_dataset *dataset = self->handle->dataset;
     recmap_cache_statistics cache = recmap_dataset_cache_statistics(dataset);
     recmap_span_statistics spans = recmap_dataset_span_statistics(dataset);
     PyObject *dict = Py_BuildValue(
-        "{sKsKsKsKsKsKsKsKsKsKsKsKsKsKsKsKsKsKsIsIsIsKsK}", "batches",
+        "{sKsKsKsKsKsKsKsKsKsKsKsKsKsKsKsKsKsKsIsIsIsKsKsK}", "batches",
         (unsigned long long)found.batch_count, "fill_ns", (unsigned long long)found.fill_ns,
         "parse_ns", (unsigned long long)found.parse_ns, "decode_ns",
         (unsigned long long)found.decode_ns, "decoded_count",
@@ -572,7 +579,7 @@ static PyObject *statistics(PyObject *object, PyObject *unused) {
         (unsigned long long)found.readahead_distance, "threads", found.thread_count,
         "batches_ready", found.batches_ready, "warm_state", (unsigned)found.warm_state,
         "warmed_bytes", (unsigned long long)found.warm_read_size, "warm_bytes",
-        (unsigned long long)found.warm_present_size);
+        (unsigned long long)found.warm_present_size, "run_ns", run_ns(self));
     return add_storage_statistics(dict, dataset);
 }
 

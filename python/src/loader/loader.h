@@ -44,9 +44,10 @@ struct loader_object {
     char is_iterating;            /* an iterator has not ended */
     uint64_t next_step;           /* of the run; RECMAP_NO_STEP: not known before it is delivered */
     atomic_ullong asked_since_ns; /* when the iterator was asked for a batch; 0: it is not */
-    char hides_steps;             /* batches have no step: they are only a part of the run's */
-    uint64_t iteration;           /* the number of the one iterator that may continue */
-    uint64_t generation;          /* of steps; seek and close drop steps of earlier ones */
+    uint64_t begun_ns, delivered_ns; /* when the first step was asked for, and the latest given */
+    char hides_steps;                /* batches have no step: they are only a part of the run's */
+    uint64_t iteration;              /* the number of the one iterator that may continue */
+    uint64_t generation;             /* of steps; seek and close drop steps of earlier ones */
 };
 
 /* A step of nothing. NULL with MemoryError. */

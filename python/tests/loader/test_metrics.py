@@ -12,6 +12,12 @@ import pytest
 import recmap
 from recmap._loader.stages import TransformTimes, statistics_of
 
+
+@pytest.fixture
+def small(digits):
+    return digits[:100]
+
+
 NOTHING = dict.fromkeys(recmap._loader.stages.Statistics.__annotations__, 0)
 
 
@@ -61,6 +67,41 @@ def test_the_limiting_stage_with_a_transform():
     )
     caller = limit_of(1, 8_000_000_000, 3_000_000_000, batches=1, worker_wait_ns=4)
     assert caller[0] == "caller" and "the caller waited 3 s" in caller[1]
+
+
+SECOND = 1_000_000_000
+
+
+def test_a_short_epoch_in_which_nothing_waits_for_room():
+    """Reading for a moment, before the first batch, is not what limits it."""
+    read = {"batches": 10, "caller_wait_ns": 7_000_000}
+    assert limit_of(**read, run_ns=2 * SECOND)[0] == "caller"
+    assert limit_of(**read, run_ns=SECOND // 10)[0] == "reading"
+    assert limit_of(3 * SECOND, waited=3 * SECOND, **read, run_ns=3 * SECOND)[0] == "transform"
+    assert limit_of(waited=3 * SECOND, **read)[0] == "transform"  # the first batch
+    assert limit_of(10_000, 7_000_000, 8_000_000, **read, run_ns=2 * SECOND)[0] == "caller"
+    assert limit_of(10_000, 7_000_000, 8_000_000, **read, run_ns=SECOND // 10)[0] == "reading"
+
+
+def test_a_slow_transform_limits_a_short_epoch(small):
+    def slow(batch):
+        threading.Event().wait(0.05)
+        return len(batch)
+
+    loader = recmap.Loader(small, 10, transform=slow, transform_threads=1)
+    assert sum(loader) == len(small)
+    assert loader.statistics["limiting_stage"] == "transform"
+
+
+def test_a_slow_caller_limits_a_short_epoch(small):
+    """If other processes take the CPU from the loader, the caller is slower in the next run."""
+    for seconds in (0.1, 0.4, 1.6):
+        loader = recmap.Loader(small, 20, epochs=1)
+        for _ in loader:
+            threading.Event().wait(seconds)
+        if loader.statistics["limiting_stage"] == "caller":
+            return
+    pytest.fail(loader.statistics["explanation"])
 
 
 def test_statistics_of_a_loader(digits):
