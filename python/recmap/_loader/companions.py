@@ -62,6 +62,7 @@ class Companions:
         self._deal = lead._world_size, lead._batch_size, lead._last
         self._rank = lead._rank
         self._substitutes = substitutes
+        self._taking: tuple[_recmap.Step, Loader[Any]] | None = None  # whose step, and from where
         self.skipped_records = SkippedRecords("substitute" if substitutes else "skip")
         self.skipped: list[dict[str, Any]] = []
 
@@ -96,10 +97,22 @@ class Companions:
         by the feeder for one step after another, and again after a failure.
         """
         if step.value is None:
-            step.value = {name: _step_at(loader, step) for name, loader in self._others.items()}
+            step.value = {name: self._take_from(each, step) for name, each in self._others.items()}
         for name, loader in self._others.items():
             if loader._parser is not None:
                 loader._first_batch.check(step.value[name].batch)
+
+    def _take_from(self, loader: Loader[Any], step: _recmap.Step) -> _recmap.Step:
+        self._taking = step, loader
+        try:
+            return _step_at(loader, step)
+        finally:
+            self._taking = None
+
+    def waited_for(self, step: _recmap.Step) -> Loader[Any] | None:
+        """The loader from which the same step is taken now; None if it is not being joined."""
+        taking = self._taking  # read once: the feeder replaces it
+        return taking[1] if taking is not None and taking[0] is step else None
 
     def columns_of_step(self, step: _recmap.Step) -> dict[str, Any]:
         """{name: batch} of a step. Called by a thread of the pool."""

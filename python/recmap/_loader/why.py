@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import numbers
 import os
 import signal
 import sys
@@ -12,7 +14,6 @@ from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias, TypedDict
 
 from .. import _recmap
-from .._base.numbers import is_integer
 
 __all__ = [
     "CAUSES",
@@ -43,6 +44,7 @@ CAUSES: tuple[Cause, ...] = (
 
 _FINISHED = (1, 2)  # of a step: READY and FAILED in `pipeline`, which is imported on first use
 _AGAIN_S = 60.0  # between two lines about the same wait
+_PAUSE_MIN_S = 0.05  # between two looks of the thread that waits for a stall
 
 
 class Pending(TypedDict):
@@ -87,26 +89,38 @@ def _pending(found: tuple[str, int, int, int, int, str]) -> Pending:
     }
 
 
-def _cause_of(loader: _recmap.Loader, facts: tuple[Any, ...], transforms: bool) -> Cause:
-    """The cause of a moment. Takes no lock that is held while something is waited for."""
+def _work_of(facts: tuple[Any, ...]) -> Cause:
+    """What the time of the batch that a loader reads next is spent on."""
     work: int
     times: Sequence[int]
-    _, work, waited_ns, _, _, _, ready, times, _ = facts
-    step = loader.first()
+    _, work, _, _, _, _, ready, times, _ = facts
+    if work:
+        return CAUSES[work]
+    return "nothing" if ready > 0 or not any(times) else CAUSES[times.index(max(times))]
+
+
+def _cause_of(step: _recmap.Step | None, facts: tuple[Any, ...], transforms: bool) -> Cause:
+    """The cause of a moment. `step`: the first one ahead."""
+    waited_ns, ready = facts[2], facts[6]
     is_ready = ready > 0 if step is None else not transforms or step.status in _FINISHED
     if not waited_ns:
         return "caller" if is_ready else "nothing"
-    if step is not None:
-        return "nothing" if is_ready else "transform"
-    if work:
-        return CAUSES[work]
-    return "nothing" if is_ready or not any(times) else CAUSES[times.index(max(times))]
+    if step is None:
+        return _work_of(facts)
+    return "nothing" if is_ready else "transform"
 
 
 def why_of(loader: Any) -> Why:
-    facts = loader._loader.why()
-    _, _, waited_ns, step, threads, begun, ready, _, pending = facts
-    cause = _cause_of(loader._loader, facts, loader._transform is not None)
+    """Takes no lock that is held while something is waited for."""
+    facts, first = loader._loader.why(), loader._loader.first()
+    waited_ns, step = facts[2:4]
+    companion = None if loader._join is None or first is None else loader._join.waited_for(first)
+    if companion is None or not waited_ns:
+        cause = _cause_of(first, facts, loader._transform is not None)
+    else:  # reading means the companion's threads
+        facts = companion._loader.why()
+        cause = _work_of(facts)
+    threads, begun, ready, _, pending = facts[4:]
     epoch, position = loader._loader.tell()
     found: Why = {
         "cause": cause,
@@ -160,17 +174,34 @@ def line_of(why: Why) -> str:
 
 
 def _say(loader: Any) -> None:
-    sys.stderr.write(line_of(loader.why()) + "\n")
-    sys.stderr.flush()
+    """Prints the line of a loader if it can. An error would be raised in whatever was interrupted,
+    or end the thread that waits for stalls."""
+    with contextlib.suppress(Exception):
+        _print(line_of(loader.why()) + "\n")
+
+
+def _print(line: str) -> None:
+    """On standard error, without its buffer: a signal may have interrupted one who writes there."""
+    stream = sys.stderr
+    if stream is None:  # then descriptor 2 may be any file
+        return
+    if stream is sys.__stderr__:
+        os.write(stream.fileno(), line.encode("utf-8", "backslashreplace"))
+    else:
+        stream.write(line)
+        stream.flush()
 
 
 def say_on(loader: Any, signum: int) -> None:
-    """Installs a handler that prints the line of a loader, as long as the loader exists."""
-    reference = weakref.ref(loader)
+    """Installs a handler that prints the line of a loader, as long as the loader exists.
+
+    Processes that are forked inherit the handler, but have no loader: it does nothing there.
+    """
+    reference, owner = weakref.ref(loader), os.getpid()
 
     def handler(signum: int, frame: Any) -> None:
         alive = reference()
-        if alive is not None:
+        if alive is not None and os.getpid() == owner:
             _say(alive)
 
     signal.signal(signum, handler)
@@ -179,7 +210,7 @@ def say_on(loader: Any, signum: int) -> None:
 def check_stall(stall: Any) -> float | None:
     if stall is None:
         return None
-    is_number = isinstance(stall, float) or is_integer(stall)
+    is_number = isinstance(stall, numbers.Real) and not isinstance(stall, bool)
     if not is_number or not 0 < stall <= threading.TIMEOUT_MAX:
         raise ValueError(f"stall must be None, or a number of seconds above 0, not {stall!r}")
     return float(stall)
@@ -211,7 +242,7 @@ class StallWatch:
     def _run(self) -> None:
         said_s: float | None = None  # when the latest line about the present wait was printed
         pause = self._seconds
-        while not self._ended.wait(pause):
+        while not self._ended.wait(max(pause, _PAUSE_MIN_S)):
             loader = self._loader()
             if loader is None:
                 return

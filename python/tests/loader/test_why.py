@@ -10,11 +10,15 @@ import sys
 import textwrap
 import threading
 import time
+import types
+from fractions import Fraction
 
+import numpy as np
 import pytest
 import recmap
 from conftest import DIGITS
 from object_server import DIGITS_URL, on_object
+from recmap._loader.why import StallWatch
 
 LABEL = {"label": recmap.FixedLen((), "int64")}
 
@@ -415,6 +419,49 @@ def test_threads_of_a_stall_end_with_the_loader(digits):
     wait_for(lambda: not thread.is_alive())
 
 
+@pytest.mark.parametrize("stall", [3, np.float32(3.0), np.int64(3), Fraction(3)])
+def test_stalls_are_any_real_numbers(digits, stall):
+    assert recmap.Loader(digits, 100, stall=stall)._stall._seconds == 3
+
+
+def test_a_tiny_stall_is_not_looked_for_without_rest():
+    """Also while a batch is waited for that was not waited for long enough."""
+    pauses = []
+
+    class Ended(threading.Event):
+        def wait(self, pause):
+            pauses.append(pause)
+            return len(pauses) > 3
+
+    class Waiting:
+        _loader = types.SimpleNamespace(why=lambda: (None, None, 1))  # for a nanosecond
+
+    loader = Waiting()
+    watch = StallWatch(loader, 2e-9)
+    watch._ended = Ended()
+    watch._run()
+    assert len(pauses) == 4 and min(pauses) >= 0.05
+
+
+def test_stalls_are_counted_without_standard_error(digits, monkeypatch):
+    """The thread survives what it cannot print."""
+    monkeypatch.setattr(sys, "stderr", None)
+    may_end = [threading.Event(), threading.Event()]
+
+    def hold(batch):
+        assert batch.step > 1 or may_end[batch.step].wait(60)
+        return batch
+
+    loader = recmap.Loader(digits, 100, transform=hold, stall=0.01)
+    iterator = iter(loader)
+    for count, event in enumerate(may_end, 1):
+        with taking(iterator):
+            try:
+                wait_for(lambda count=count: loader._stall.count == count)
+            finally:
+                event.set()
+
+
 @pytest.mark.parametrize("stall", [0, -1, float("nan"), "10", True])
 def test_wrong_stalls_are_refused(digits, stall):
     with pytest.raises(ValueError, match="stall must be None, or a number of seconds above 0"):
@@ -440,6 +487,29 @@ def test_joined_loaders_say_why(digits):
     plain = recmap.JoinedLoader(joined, 100)
     next(iter(plain))
     wait_for(cause_is(plain, "caller"))
+
+
+JOINS = [{}, {"transform": lambda batch: batch}, {"on_bad_record": "skip"}]
+
+
+@pytest.mark.parametrize("options", JOINS, ids=lambda options: "".join(options) or "plain")
+def test_the_slow_store_of_a_companion_is_named(remote, local, gate, options):
+    """Whichever thread takes its steps."""
+    gate.set()
+    joined = recmap.join({"here": local, "there": remote})
+    gate.clear()
+    loader = recmap.JoinedLoader(joined, 100, **options)
+    stalled = loader.loaders["here" if options else "there"]  # the one that `stall` looks at
+    with taking(loader) as taken:
+        try:
+            wait_for(lambda: "pending" in loader.why() and cause_is(loader, "store")())
+            found = [each.why() for _ in range(50) for each in (loader, stalled)]
+        finally:
+            gate.set()
+    for why in found:
+        assert (why["cause"], why["stage"]) == ("store", "reading") and why["seconds"] > 0
+        assert why["pending"]["url"].startswith("s3://train/digits-0")
+    assert set(taken[0]) == {"here", "there"}
 
 
 def test_a_signal_prints_the_line(digits, capfd):

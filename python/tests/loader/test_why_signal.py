@@ -4,6 +4,8 @@ import contextlib
 import gzip
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -156,3 +158,68 @@ def test_while_the_transform_raises(digits, capfd):
     found += rows_of(loader)
     assert found == [rows for rows, _ in undisturbed(digits)]
     assert asked(capfd)
+
+
+# ---- Where nothing can be printed.
+
+
+class Broken:
+    def write(self, text):
+        raise BrokenPipeError
+
+
+@pytest.mark.parametrize("stream", [None, Broken()])
+def test_without_standard_error(digits, monkeypatch, stream):
+    loader = recmap.Loader(digits, 100, **OPTIONS)
+    loader.why_on(signal.SIGUSR1)
+    monkeypatch.setattr(sys, "stderr", stream)
+    found = []
+    for batch in loader:
+        ask()
+        found.append(batch["label"].tolist())
+    assert found == [rows for rows, _ in undisturbed(digits)]
+
+
+PROGRAM = """
+import os, signal, sys
+import recmap
+loader = recmap.Loader(recmap.open(sys.argv[1], shards=sys.argv[2]), 100)
+loader.why_on(signal.SIGUSR1)
+"""
+ASK = "for _ in loader: os.kill(os.getpid(), signal.SIGUSR1)"
+FORK = """
+next(iter(loader))
+child = os.fork()
+if not child:
+    try:
+        os.kill(os.getpid(), signal.SIGUSR1)
+    except BaseException:
+        os._exit(1)
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+def start(digits_index, code):
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM + code, digits_index, DIGITS], stderr=subprocess.PIPE
+    )
+
+
+def test_standard_error_is_a_closed_pipe(digits_index):
+    with start(digits_index, ASK) as process:
+        process.stderr.close()
+    assert process.returncode == 0
+
+
+def test_the_line_does_not_pass_through_the_buffer_of_standard_error(digits_index):
+    with start(digits_index, "sys.stderr.write('begun, ')\n" + ASK) as process:
+        lines = process.stderr.read().splitlines()
+    assert process.returncode == 0
+    assert sum(line.count(b"recmap: rank 0: ") for line in lines) == 18
+
+
+def test_a_forked_process_says_nothing(digits_index):
+    with start(digits_index, FORK) as process:
+        said = process.stderr.read()
+    assert process.returncode == 0 and b"recmap" not in said
