@@ -212,13 +212,6 @@ def test_standard_error_is_a_closed_pipe(digits_index):
     assert process.returncode == 0
 
 
-def test_the_line_does_not_pass_through_the_buffer_of_standard_error(digits_index):
-    with start(digits_index, "sys.stderr.write('begun, ')\n" + ASK) as process:
-        lines = process.stderr.read().splitlines()
-    assert process.returncode == 0
-    assert sum(line.count(b"recmap: rank 0: ") for line in lines) == 18
-
-
 def test_a_forked_process_says_nothing(digits_index):
     with start(digits_index, FORK) as process:
         said = process.stderr.read()
