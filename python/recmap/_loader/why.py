@@ -186,7 +186,7 @@ def _print(line: str) -> None:
     if stream is None:  # then descriptor 2 may be any file
         return
     if stream is sys.__stderr__:
-        os.write(stream.fileno(), line.encode("utf-8", "backslashreplace"))
+        os.write(2, line.encode("utf-8", "backslashreplace"))
     else:
         stream.write(line)
         stream.flush()
