@@ -292,7 +292,7 @@ class JoinedLoader(SuggestsMethods, Closing):
             )
         place = self.epoch, self.position
         former = {
-            name: (loader._state_at(*place), loader._old, loader._was_moved)
+            name: (loader._state_at(*place), loader._old, loader._loader.was_moved())
             for name, loader in self.loaders.items()
         }
         former_sides = None if self._companions is None else self._companions.old_sides
@@ -344,7 +344,6 @@ class JoinedLoader(SuggestsMethods, Closing):
             else:
                 old = old_side(loader.dataset, loader.order, states[name], rows)
                 loader._load_old(states[name], old)
-                loader._was_moved = True
         if companions is not None:
             companions.use_old(self.loaders)
 

@@ -81,6 +81,7 @@ if TYPE_CHECKING:  # imported on first use: see `_pipelines`
 __all__ = ["Loader"]
 
 Batch = TypeVar("Batch")
+Value = TypeVar("Value")
 
 _POLL = 0.2  # seconds: signals are looked at this often
 
@@ -139,7 +140,9 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
             rounds. After the ``for``, and with `epochs`, it is always the start of the next epoch.
         restart: each ``for`` begins at the start of epoch 0, also after one that was left early, as
             an evaluation needs that always looks at the same batches. Only a ``for`` after
-            `load_state_dict` or `seek` begins at the place to which the loader was moved.
+            `load_state_dict` or `seek` begins at the place to which the loader was moved. A state
+            after the last batch of a ``for`` (at the start of epoch `epochs`, 1 without it, or of a
+            later one) is loaded as the start, because nothing of that ``for`` is left.
         last: what to do with records that do not fill a step: "keep" divides them evenly over the
             ranks, "drop" leaves them out, "pad" adds records from the start of the epoch. All ranks
             have the same number of steps.
@@ -286,7 +289,6 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         self._stall = None if stall_s is None else StallWatch(self, stall_s)
         self._restarts = true_or_false("restart", restart)
         self._warm = one_of("warm", warm, WARM)
-        self._was_moved = False  # by the caller, since the last `for` began
         self._rank, self._world_size = rank, world_size
         self._parser = parser_of_batches(features, feature_lists, dataset._header())
         self._is_sequence = feature_lists is not None
@@ -405,22 +407,26 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
             raise ValueError("the order is empty, so the iteration would never end")
         if self._epochs == math.inf and not len(self):
             raise ValueError("an epoch has no steps, so the iteration would never end")
-        self._restart()
+        self._restart(ends_iterator=True)
         if self._epochs is None:
             self._skip_end()
         iterator = _recmap.Iterator(
             self._loader, self._first_source(), self._converter(finish), self._epoch_limit()
         )
-        self._was_moved = False
         if self._stall is not None:
             self._stall.begin()
         return iterator
 
-    def _restart(self) -> None:
+    def _restart(self, *, ends_iterator: bool) -> None:
         """Moves to the start if the next ``for`` begins there."""
-        is_elsewhere = self._loader.tell() != (0, 0) or self._is_at_end()
-        if self._restarts and not self._was_moved and is_elsewhere:
-            self._begin_run(0, 0)
+        if self._restarts and self._loader.restart(ends_iterator):
+            self._note_move()
+
+    def _while_asked(self, function: Callable[[], Value]) -> Value:
+        """Returns what the function returns, which waits for a batch as a ``for`` does."""
+        if self._stall is not None:
+            self._stall.begin()
+        return self._loader.while_asked(function)
 
     def peek(self) -> Batch | None:
         """Returns the next batch without consuming it.
@@ -438,8 +444,10 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         ([0, 1], 0)
         """
         self._refuse_own_transform()
-        if not self._loader.is_iterating():
-            self._restart()
+        self._restart(ends_iterator=False)
+        return self._while_asked(self._peek)
+
+    def _peek(self) -> Batch | None:
         limit = self._epoch_limit()
         while limit is None or self.epoch < limit:
             step = self._peek_step()
@@ -473,8 +481,12 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         self._refuse_own_transform()
         if not timeout >= 0:
             raise ValueError(f"timeout must be a number of seconds from 0 on, not {timeout}")
-        if not self._loader.is_iterating():
-            self._restart()
+        self._restart(ends_iterator=False)
+        if not timeout:
+            return self._is_ready(0.0)
+        return self._while_asked(lambda: self._is_ready_within(timeout))
+
+    def _is_ready_within(self, timeout: float) -> bool:
         end = time.monotonic() + timeout
         while True:
             left = end - time.monotonic()
@@ -769,13 +781,11 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         old = old_records(self.dataset, self.order, json.loads(text), order) if grown else None
         if old is not None:
             self._load_old(state, old)
-            self._was_moved = True
             return
         if order is None or order == self.order:
             self._loader.load(text, rule, None)
             self._old = None
-            self._note_move()
-            self._was_moved = True
+            self._note_load()
             return
         inner = order_over(self.dataset, order)
         size = self._size_of(self._arguments["batch_size"], inner)
@@ -788,8 +798,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         self._form = RowForm.of(inner, self._arguments["row_positions"])
         seed = self._draw_seed or 0  # without images, the warning of a seed without effect
         self._arguments = {**self._arguments, "order": order, "shuffle": False, "seed": seed}
-        self._note_move()
-        self._was_moved = True
+        self._note_load()
 
     def _load_old(self, state: Mapping[str, Any], old: OldRecords) -> None:
         """Loads a state of old records. The loader finishes the state's epoch over them."""
@@ -797,7 +806,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         text = json.dumps(state, default=operator.index)
         self._loader.load(text, _SAME, old.inner)
         self._old = old if state["position"] else None
-        self._note_move()
+        self._note_load()
 
     def _return_to(self, state: Mapping[str, Any], old: OldRecords | None, was_moved: bool) -> None:
         """Returns to the former state of the loader, after a state of a join was refused."""
@@ -805,7 +814,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         self._loader.load(json.dumps(state), _SAME, None if current is None else current.inner)
         self._old = old
         self._note_move()
-        self._was_moved = was_moved
+        self._loader.set_moved(was_moved)
 
     def _adopt_old(self, old: OldRecords) -> None:
         """Uses the old records of another loader. The caller then moves this one to a position."""
@@ -824,12 +833,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         """
         self._refuse_own_transform()
         self._moves.check()
-        self._begin_run(natural("epoch", epoch), natural("position", position))
-        self._was_moved = True
-
-    def _begin_run(self, epoch: int, position: int) -> None:
-        """As `seek`, also while a `for` of an adapter is ahead."""
-        self._loader.seek(epoch, position)
+        self._loader.seek(natural("epoch", epoch), natural("position", position))
         self._note_move()
 
     def _go_to(self, epoch: int, position: int) -> None:
@@ -842,6 +846,14 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         self._moves.note()
         if self._loader.tell() != (0, 0):
             self._first_batch.warn_only()
+
+    def _note_load(self) -> None:
+        """After its last batch, a `for` that began at the start has nothing to continue with."""
+        self._note_move()
+        epoch, position = self._loader.tell()
+        end = 1 if self._epochs is None else self._epochs
+        if self._restarts and epoch >= end and not position:
+            self._loader.set_moved(False)
 
     def _stop_transform(self) -> None:
         """Ends the transform's threads, and waits for those that run. The next step starts others.
@@ -986,7 +998,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
     def __reduce__(self) -> tuple[Any, ...]:
         state = self.state_dict()
         old = self._old_of(state["epoch"])
-        arguments = type(self), self._arguments, state, old and old.order, self._was_moved
+        arguments = type(self), self._arguments, state, old and old.order, self._loader.was_moved()
         return _rebuild, arguments
 
     def _repr_html_(self) -> str:
@@ -1041,5 +1053,5 @@ def _rebuild(
 ) -> Loader[Any]:
     loader = kind(**arguments)
     loader.load_state_dict(state, old_order, grown=None if old_order is None else "finish")
-    loader._was_moved = was_moved
+    loader._loader.set_moved(was_moved)
     return loader

@@ -47,6 +47,7 @@ static PyObject *iterator_new(PyTypeObject *type, PyObject *arguments, PyObject 
     Py_BEGIN_CRITICAL_SECTION(source);
     self->iteration = ++self->source->iteration;
     self->source->is_iterating = 1;
+    self->source->was_moved = 0;
     Py_END_CRITICAL_SECTION();
     return (PyObject *)self;
 }
@@ -139,13 +140,11 @@ static PyObject *next(struct iterator_object *self) {
     return NULL;
 }
 
-/* Of several threads that wait, the first is counted, until one of them gets its batch. */
 static PyObject *iterator_next(PyObject *object) {
     struct iterator_object *self = (struct iterator_object *)object;
-    unsigned long long none = 0;
-    atomic_compare_exchange_strong(&self->source->asked_since_ns, &none, loader_clock_ns());
+    loader_begin_wait(self->source);
     PyObject *value = next(self);
-    atomic_store(&self->source->asked_since_ns, 0);
+    loader_end_wait(self->source, 1);
     return value;
 }
 

@@ -305,10 +305,18 @@ static PyObject *is_end_next(PyObject *object, PyObject *unused) {
     return PyBool_FromLong(((struct loader_object *)object)->is_end_next);
 }
 
-/* is_iterating() -> whether an iterator has not ended */
-static PyObject *is_iterating(PyObject *object, PyObject *unused) {
+/* was_moved() -> whether the caller has moved the loader since the latest iterator began */
+static PyObject *was_moved(PyObject *object, PyObject *unused) {
     (void)unused;
-    return PyBool_FromLong(((struct loader_object *)object)->is_iterating);
+    return PyBool_FromLong(((struct loader_object *)object)->was_moved);
+}
+
+/* set_moved(whether the next iterator begins at this place, and not at the start) */
+static PyObject *set_moved(PyObject *object, PyObject *argument) {
+    int is_moved = PyObject_IsTrue(argument);
+    if (is_moved < 0) return NULL;
+    ((struct loader_object *)object)->was_moved = (char)is_moved;
+    Py_RETURN_NONE;
 }
 
 /* hide_steps(), before the first step is taken */
@@ -331,6 +339,7 @@ static PyObject *check_process_method(PyObject *object, PyObject *unused) {
 struct move {
     struct step_object *first, *newest;
     size_t count;
+    int is_callers; /* the next iterator begins there, whatever restarts loaders */
 };
 
 /* Begins to move: threads that wait for a step stop waiting, and the lock is held until end_move.
@@ -344,7 +353,7 @@ static int begin_move(struct move *move, struct loader_object *self) {
     if (check_process(self, &error) != RECMAP_OK) return raise_error_int(&error);
     self->generation++;
     lock(self);
-    *move = (struct move){self->first, self->newest, self->ahead_count};
+    *move = (struct move){self->first, self->newest, self->ahead_count, 0};
     self->first = self->newest = NULL;
     self->ahead_count = 0;
     return 0;
@@ -359,6 +368,14 @@ static void drop_steps(struct step_object *first) {
     }
 }
 
+/* Ends a move that did not happen. */
+static void cancel_move(struct loader_object *self, const struct move *move) {
+    self->first = move->first;
+    self->newest = move->newest;
+    self->ahead_count = move->count;
+    unlock(self);
+}
+
 /* Drops the steps that were set aside, or puts them back if the move failed. They are dropped after
  * the lock is released, because that may run any code. */
 static int end_move(struct loader_object *self, struct move *move, recmap_status status,
@@ -367,14 +384,12 @@ static int end_move(struct loader_object *self, struct move *move, recmap_status
         status = recmap_loader_tell(&self->epoch, &self->position, self->loader, error);
     if (status == RECMAP_OK) {
         self->is_end_next = 0;
+        if (move->is_callers) self->was_moved = 1;
         unlock(self);
         drop_steps(move->first);
         return 0;
     }
-    self->first = move->first;
-    self->newest = move->newest;
-    self->ahead_count = move->count;
-    unlock(self);
+    cancel_move(self, move);
     return raise_error_int(error);
 }
 
@@ -393,27 +408,56 @@ static recmap_status move_library(struct loader_object *self, move_fn function, 
 }
 
 static PyObject *move_to(struct loader_object *self, move_fn function, PyObject *arguments,
-                         uint64_t next_step) {
+                         int begins_run) {
     uint64_t epoch, position;
     recmap_error error = RECMAP_ERROR_INIT;
     struct move move;
     if (!PyArg_ParseTuple(arguments, "O&O&", take_uint64, &epoch, take_uint64, &position) ||
         begin_move(&move, self) < 0)
         return NULL;
+    move.is_callers = begins_run;
     recmap_status status = move_library(self, function, epoch, position, &error);
     if (end_move(self, &move, status, &error) < 0) return NULL;
-    self->next_step = next_step;
+    self->next_step = begins_run ? 0 : RECMAP_NO_STEP;
     Py_RETURN_NONE;
 }
 
-/* seek(epoch, position) begins a run. */
+/* seek(epoch, position) begins a run, at the place that the caller chose. */
 static PyObject *seek(PyObject *object, PyObject *arguments) {
-    return move_to((struct loader_object *)object, recmap_loader_seek, arguments, 0);
+    return move_to((struct loader_object *)object, recmap_loader_seek, arguments, 1);
 }
 
 /* go_back(epoch, position) continues the present run. */
 static PyObject *go_back(PyObject *object, PyObject *arguments) {
-    return move_to((struct loader_object *)object, recmap_loader_return, arguments, RECMAP_NO_STEP);
+    return move_to((struct loader_object *)object, recmap_loader_return, arguments, 0);
+}
+
+static int may_restart(const struct loader_object *self) {
+    const int is_elsewhere = self->epoch || self->position || self->is_end_next;
+    return is_elsewhere && !self->was_moved && !self->is_iterating;
+}
+
+/* restart(whether to end the iterator first) -> whether the loader was moved to the start. That is
+ * not done if the caller has moved it, nor while there is an iterator. Both are looked at again
+ * with the lock held: another thread may have moved the loader, or begun to iterate, before. */
+static PyObject *restart(PyObject *object, PyObject *argument) {
+    struct loader_object *self = (struct loader_object *)object;
+    recmap_error error = RECMAP_ERROR_INIT;
+    struct move move;
+    if (argument == Py_True) {
+        self->iteration++;
+        self->is_iterating = 0;
+    }
+    if (!may_restart(self)) Py_RETURN_FALSE;
+    if (begin_move(&move, self) < 0) return NULL;
+    if (!may_restart(self)) {
+        cancel_move(self, &move);
+        Py_RETURN_FALSE;
+    }
+    recmap_status status = move_library(self, recmap_loader_seek, 0, 0, &error);
+    if (end_move(self, &move, status, &error) < 0) return NULL;
+    self->next_step = 0;
+    Py_RETURN_TRUE;
 }
 
 /* Stops the library's threads, between begin_move and end_move. */
@@ -500,6 +544,7 @@ static PyObject *load(PyObject *object, PyObject *arguments) {
         recmap_state_destroy(state);
         return NULL;
     }
+    move.is_callers = 1;
     Py_BEGIN_ALLOW_THREADS
     status = load_state(self->loader, state, (enum load_rule)rule, order, &error);
     Py_END_ALLOW_THREADS
@@ -583,20 +628,13 @@ static PyObject *statistics(PyObject *object, PyObject *unused) {
     return add_storage_statistics(dict, dataset);
 }
 
-static unsigned long long waited_ns(struct loader_object *self) {
-    const uint64_t since_ns = atomic_load(&self->asked_since_ns);
-    if (!since_ns) return 0;
-    const uint64_t now = loader_clock_ns();
-    return now > since_ns ? now - since_ns : 1;
-}
-
 static PyObject *next_step(struct loader_object *self) {
     if (self->next_step == RECMAP_NO_STEP) Py_RETURN_NONE;
     return PyLong_FromUnsignedLongLong(self->next_step);
 }
 
 /* Asks without the lock, which a thread that waits for a step holds.
- * why() -> (cause, work, nanoseconds that the iterator has waited, or 0, next step or None,
+ * why() -> (cause, work, nanoseconds that callers have waited, or 0, next step or None,
  * threads, batches begun, batches ready, times in nanoseconds by cause, pending or None); pending:
  * (name, first byte, last byte, attempt, nanoseconds, error) */
 static PyObject *why(PyObject *object, PyObject *unused) {
@@ -623,7 +661,7 @@ static PyObject *why(PyObject *object, PyObject *unused) {
     }
     if (times && pending)
         return Py_BuildValue("(iiKNIIINN)", (int)found.cause, (int)found.work,
-                             (unsigned long long)waited_ns(self), next_step(self),
+                             (unsigned long long)loader_waited_ns(self), next_step(self),
                              found.thread_count, found.batches_begun, found.batches_ready, times,
                              pending);
     Py_XDECREF(times);
@@ -703,9 +741,11 @@ LOCKED_METHOD(deliver)
 LOCKED_METHOD(ahead)
 LOCKED_METHOD(tell)
 LOCKED_METHOD(is_end_next)
-LOCKED_METHOD(is_iterating)
+LOCKED_METHOD(was_moved)
+LOCKED_METHOD(set_moved)
 LOCKED_METHOD(seek)
 LOCKED_METHOD(go_back)
+LOCKED_METHOD(restart)
 LOCKED_METHOD(find_step)
 LOCKED_METHOD(load)
 LOCKED_METHOD(close_iteration)
@@ -719,15 +759,18 @@ static PyMethodDef methods[] = {
     {"ahead", locked_ahead, METH_NOARGS, NULL},
     {"tell", locked_tell, METH_NOARGS, NULL},
     {"is_end_next", locked_is_end_next, METH_NOARGS, NULL},
-    {"is_iterating", locked_is_iterating, METH_NOARGS, NULL},
+    {"was_moved", locked_was_moved, METH_NOARGS, NULL},
+    {"set_moved", locked_set_moved, METH_O, NULL},
     {"hide_steps", hide_steps, METH_NOARGS, NULL},
     {"check_process", check_process_method, METH_NOARGS, NULL},
     {"seek", locked_seek, METH_VARARGS, NULL},
     {"go_back", locked_go_back, METH_VARARGS, NULL},
+    {"restart", locked_restart, METH_O, NULL},
     {"find_step", locked_find_step, METH_VARARGS, NULL},
     {"load", locked_load, METH_VARARGS, NULL},
     {"close", locked_close_iteration, METH_NOARGS, NULL},
     {"statistics", statistics, METH_NOARGS, NULL},
+    {"while_asked", loader_while_asked, METH_O, NULL},
     {"why", why, METH_NOARGS, NULL},
     {"skipped", skipped, METH_NOARGS, NULL},
     {"estimate_requests", estimate_requests, METH_NOARGS, NULL},

@@ -42,8 +42,10 @@ struct loader_object {
     uint64_t epoch, position;     /* of what was delivered */
     char is_end_next;             /* the epoch's last step was delivered, its end was not */
     char is_iterating;            /* an iterator has not ended */
+    char was_moved;               /* by the caller, since the latest iterator began */
     uint64_t next_step;           /* of the run; RECMAP_NO_STEP: not known before it is delivered */
-    atomic_ullong asked_since_ns; /* when the iterator was asked for a batch; 0: it is not */
+    size_t waiting_count;         /* callers that wait for a batch */
+    atomic_ullong asked_since_ns; /* when they began, or the latest was served; 0: none waits */
     uint64_t begun_ns, delivered_ns; /* when the first step was asked for, and the latest given */
     char hides_steps;                /* batches have no step: they are only a part of the run's */
     uint64_t iteration;              /* the number of the one iterator that may continue */
@@ -55,6 +57,17 @@ struct step_object *step_create(void);
 
 /* Monotonic time. */
 uint64_t loader_clock_ns(void);
+
+/* A caller waits for a batch until loader_end_wait. If it got one, the wait of the others counts
+ * from then on. */
+void loader_begin_wait(struct loader_object *self);
+void loader_end_wait(struct loader_object *self, int is_served);
+
+/* How long callers have waited; 0 if none waits. */
+uint64_t loader_waited_ns(struct loader_object *self);
+
+/* while_asked(function) -> what the function returns, which waits for a batch and delivers none */
+PyObject *loader_while_asked(PyObject *object, PyObject *function);
 
 /* If `step` is the first one ahead: removes it, moves the position past it and returns true. Runs
  * no Python code; the caller has a reference to the step, and is in the loader's critical section.

@@ -3,6 +3,8 @@
 import copy
 import itertools
 import pickle
+import sys
+import threading
 
 import pytest
 import recmap
@@ -112,3 +114,82 @@ def test_a_refused_state_leaves_the_next_for_as_it_was(digits):
 def test_restart_is_true_or_false(small):
     with pytest.raises(TypeError, match="restart must be True or False, not 'yes'"):
         recmap.Loader(small, 30, restart="yes")
+
+
+def assert_rounds_are_whole(loader, begin, expected):
+    """While other threads ask whether a batch is ready, and look at the next one."""
+    has_ended = threading.Event()
+
+    def ask(question):
+        while not has_ended.is_set():
+            question()
+
+    questions = loader.ready, loader.ready, loader.peek
+    threads = [threading.Thread(target=ask, args=[question]) for question in questions]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for thread in threads:
+            thread.start()
+        for _ in range(400):
+            begin()
+            assert numbers_of(loader) == expected
+    finally:
+        sys.setswitchinterval(interval)
+        has_ended.set()
+        for thread in threads:
+            thread.join()
+
+
+def test_other_threads_do_not_move_a_running_for(small):
+    loader = recmap.Loader(small, 10, restart=True)
+    expected = numbers_of(loader)
+    assert_rounds_are_whole(loader, lambda: None, expected)
+    assert_rounds_are_whole(loader, lambda: loader.seek(0, 60), expected[6:])
+
+
+def test_a_new_for_ends_the_former_one_before_it_restarts(small):
+    loader = recmap.Loader(small, 30, restart=True)
+    expected = numbers_of(loader)
+    former = iter(loader)
+    next(former)
+    assert some(loader, 1) == expected[:1]
+    assert list(former) == []
+
+
+@pytest.mark.parametrize("epochs", [None, 1, 2])
+@pytest.mark.parametrize("has_ended", [True, False])
+def test_the_state_of_a_finished_for_is_the_start(small, epochs, has_ended):
+    def loader_of():
+        return recmap.Loader(small, 30, shuffle=True, seed=3, restart=True, epochs=epochs)
+
+    loader = loader_of()
+    iterator = iter(loader)
+    expected = numbers_of(itertools.islice(iterator, 4 * (epochs or 1)))
+    if has_ended:
+        assert list(iterator) == []
+    resumed = loader_of()
+    resumed.load_state_dict(loader.state_dict())
+    copied = pickle.loads(pickle.dumps(resumed))
+    assert resumed.peek().numbers.tolist() == expected[0]
+    assert numbers_of(resumed) == expected == numbers_of(copied)
+
+
+def test_a_state_between_the_epochs_of_a_for_continues(small):
+    loader = recmap.Loader(small, 30, shuffle=True, seed=3, restart=True, epochs=2)
+    expected = numbers_of(loader)
+    some(loader, 4)
+    resumed = recmap.Loader(small, 30, shuffle=True, seed=3, restart=True, epochs=2)
+    resumed.load_state_dict(loader.state_dict())
+    assert numbers_of(resumed) == expected[4:]
+    assert numbers_of(resumed) == expected
+
+
+def test_the_state_of_a_finished_for_over_joined_sets_is_the_start(digits):
+    joined = recmap.join({"all": digits[:100], "some": digits[20:90]})
+    for options in ({}, {"transform": lambda batch: batch}):
+        loader = recmap.JoinedLoader(joined, 30, restart=True, epochs=1, **options)
+        count = len(list(loader))
+        resumed = recmap.JoinedLoader(joined, 30, restart=True, epochs=1, **options)
+        resumed.load_state_dict(loader.state_dict())
+        assert len(list(resumed)) == count == 3

@@ -396,6 +396,56 @@ def test_a_stall_is_said_once_and_counted(digits, capfd):
     assert len(said) == 1 and said[0].startswith("recmap: rank 0: transform: waited ")
 
 
+def test_one_of_two_threads_that_waits_on_is_seen(digits, capfd):
+    may_end = threading.Event()
+
+    def hold_others(batch):
+        assert batch.step == 0 or may_end.wait(60)
+        return batch.step
+
+    loader = recmap.Loader(digits, 100, transform=hold_others, stall=0.02)
+    iterator, taken = iter(loader), []
+    threads = [threading.Thread(target=lambda: taken.append(next(iterator))) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        wait_for(lambda: taken and cause_is(loader, "transform")())
+        before = loader.why()["seconds"]
+        wait_for(lambda: loader.why()["seconds"] > before + 0.05)
+        wait_for(lambda: loader._stall.count)
+    finally:
+        may_end.set()
+        for thread in threads:
+            thread.join()
+    assert taken == [0, 1]
+    assert "recmap: rank 0: transform: waited " in capfd.readouterr().err
+    assert loader.why()["seconds"] == 0
+
+
+@pytest.mark.parametrize(
+    "question", [lambda loader: loader.peek(), lambda loader: loader.ready(60)]
+)
+def test_questions_that_wait_are_seen(digits, capfd, question):
+    may_end = threading.Event()
+    loader = recmap.Loader(
+        digits, 100, transform=lambda batch: may_end.wait(60) and batch, stall=0.02
+    )
+    asking = threading.Thread(target=question, args=[loader])
+    asking.start()
+    try:
+        wait_for(cause_is(loader, "transform"))
+        before = loader.why()["seconds"]
+        loader.ready()  # does not wait, and does not end the other's wait
+        assert loader.why()["seconds"] > before
+        wait_for(lambda: loader._stall.count)
+    finally:
+        may_end.set()
+        asking.join()
+    assert "recmap: rank 0: transform: waited " in capfd.readouterr().err
+    wait_for(cause_is(loader, "caller"))
+    assert loader.why()["seconds"] == 0
+
+
 def test_stalls_and_causes_are_exported(digits):
     prometheus_client = pytest.importorskip("prometheus_client")
     registry = prometheus_client.CollectorRegistry()
