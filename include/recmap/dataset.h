@@ -114,8 +114,8 @@ typedef struct recmap_dataset recmap_dataset;
  * Errors: IO if the file cannot be opened or is not a regular file, or if none of these shards
  * exists, unless options.allow_missing_shards is set; CORRUPT if it is not a recmap
  * index or is damaged; INVALID if it names shards by absolute paths without
- * options.allow_absolute_paths or options.shards, or names that options.shards cannot confine;
- * UNSUPPORTED for a newer format version or another LMDB file format.
+ * options.allow_absolute_paths or options.shards, or names that options.shards cannot confine, or
+ * if options.cache is empty; UNSUPPORTED for a newer format version or another LMDB file format.
  *
  * Cost: under 1 ms for few shards, whatever the number of records; the shard table is read
  * completely. */

@@ -52,7 +52,8 @@ class Storage:
             reads them, with `options` of its own.
         cache: a folder on the local disk that keeps what is read from remote stores, and what
             compressed shards inflate to, also local ones, so that the next epoch requests and
-            inflates less. All processes of one user may share it. Plain local shards are not cached
+            inflates less. All processes of one user may share it. It has no effect, and is not
+            created, if all shards are plain files on this machine
             (docs/guide/compressed.md, docs/reference/remote.md).
         cache_size: the maximum size of the cache, in bytes or as "200GB" or "64MiB"; None: until a
             tenth of the disk is left.
@@ -95,6 +96,8 @@ class Storage:
         size_of(self.cache_size)
         if self.gap is not None:
             self._check_gap(bytes_of(self.gap))
+        if self.cache is not None and not os.fspath(self.cache):
+            raise ValueError("cache is empty: name a folder, or leave cache out")
         if self.cache is not None:  # another process may have another current folder
             object.__setattr__(self, "cache", os.path.abspath(self.cache))
 

@@ -404,6 +404,13 @@ def test_sizes_are_read_with_units(cached, index):
         recmap.open(index, storage=recmap.Storage(cache_size="1GB", allow_urls=True))
 
 
+@pytest.mark.parametrize("empty", ["", b""])
+def test_a_cache_needs_a_name(empty):
+    """An empty one would be the current folder."""
+    with pytest.raises(ValueError, match="cache is empty"):
+        recmap.Storage(cache=empty)
+
+
 def test_plain_local_shards_are_not_cached(digits_index, folder):
     with recmap.open(digits_index, shards=DIGITS, storage=recmap.Storage(cache=folder)) as ds:
         assert len(bytes(ds[0])) > 0

@@ -151,19 +151,27 @@ static recmap_status open_parts(recmap_dataset *dataset, const char *path,
  * faster. */
 enum { CACHES_MAX = 64 << 20 };
 
+static recmap_status check_options(const char *path, const recmap_dataset_options *options,
+                                   recmap_error *error) {
+    if (options->version != RECMAP_DATASET_OPTIONS_VERSION)
+        return fail(error, RECMAP_INVALID, "recmap_dataset_options has version %u, expected %d",
+                    options->version, RECMAP_DATASET_OPTIONS_VERSION);
+    if (!path || !*path) return fail(error, RECMAP_INVALID, "the index has no path");
+    if (options->cache && !*options->cache)
+        return fail(error, RECMAP_INVALID, "the folder of the cache has no name");
+    if ((unsigned)options->access > RECMAP_ACCESS_AUTO ||
+        (unsigned)options->check > RECMAP_CHECK_HEADER ||
+        (unsigned)options->index_check > RECMAP_INDEX_CHECK_FULL)
+        return fail(error, RECMAP_INVALID, "access, check or index_check is none of its values");
+    return RECMAP_OK;
+}
+
 /* Opens the index first and the cache of shards after it. Shards are opened on first use. */
 recmap_status recmap_dataset_open(recmap_dataset **dataset, const char *path,
                                   const recmap_dataset_options *options, recmap_error *error) {
     static const recmap_dataset_options defaults = RECMAP_DATASET_OPTIONS_INIT;
     if (!options) options = &defaults;
-    if (options->version != RECMAP_DATASET_OPTIONS_VERSION)
-        return fail(error, RECMAP_INVALID, "recmap_dataset_options has version %u, expected %d",
-                    options->version, RECMAP_DATASET_OPTIONS_VERSION);
-    if (!path || !*path) return fail(error, RECMAP_INVALID, "the index has no path");
-    if ((unsigned)options->access > RECMAP_ACCESS_AUTO ||
-        (unsigned)options->check > RECMAP_CHECK_HEADER ||
-        (unsigned)options->index_check > RECMAP_INDEX_CHECK_FULL)
-        return fail(error, RECMAP_INVALID, "access, check or index_check is none of its values");
+    RETURN_IF_FAILED(check_options(path, options, error));
     recmap_dataset *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
     fresh->check = options->check == RECMAP_CHECK_HEADER ? FRAME_CHECK_HEADER : FRAME_CHECK_ALL;

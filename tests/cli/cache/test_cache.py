@@ -27,6 +27,12 @@ class Cache(CliTest):
         self.assertEqual(result.status, 0, result.err)
         return result.out
 
+    def test_an_empty_name_is_not_the_current_folder(self):
+        result = self.run_recmap("get", "a.rmx", "7", *self.storage, "--cache", "")
+        self.assertNotEqual(result.status, 0)
+        self.assertIn(b"the folder of the cache has no name", result.err)
+        self.assertFalse(os.path.exists(self.path("usage")))
+
     def test_commands_read_through_the_cache(self):
         whole = self.cached("cat", "a.rmx", "--cache-size", "64MiB", "--format", "raw")
         self.assertEqual(
