@@ -23,6 +23,9 @@ unsigned failure_count(void) {
     return __atomic_load_n(&failures, __ATOMIC_RELAXED);
 }
 
+/* Not an error of calls: they read or write other bytes. */
+enum { DAMAGED = -1 };
+
 static int must_fail(int fd, int error) {
     char link[64], path[4096];
     if (!error) return 0;
@@ -33,12 +36,17 @@ static int must_fail(int fd, int error) {
     if (!strstr(path, name) || __atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED) % period) return 0;
     __atomic_fetch_add(&failures, 1, __ATOMIC_RELAXED);
     errno = error;
-    return 1;
+    return error == DAMAGED ? DAMAGED : 1;
 }
 
 ssize_t pread64(int fd, void *data, size_t size, off_t offset) {
     ssize_t (*real)(int, void *, size_t, off_t) = dlsym(RTLD_NEXT, "pread64");
-    return must_fail(fd, read_error) ? -1 : real(fd, data, size, offset);
+    int failure = must_fail(fd, read_error);
+    if (failure == 1) return -1;
+    ssize_t got = real(fd, data, size, offset);
+    if (failure == DAMAGED)
+        for (ssize_t i = 0; i < got; i++) ((unsigned char *)data)[i] ^= 4;
+    return got;
 }
 
 ssize_t pread(int fd, void *data, size_t size, off_t offset) {

@@ -79,6 +79,8 @@ def end(process):
     return json.loads(said)
 
 
+DAMAGED = -1  # of failing_disk.c
+
 FAULTS = {
     "reads-fail": (errno.EIO, 0, 1),
     "some-reads-fail": (errno.EIO, 0, 3),
@@ -99,6 +101,16 @@ def test_a_disk_that_fails(source, failing_disk, expected, tmp_path, name):
     assert found["failures"] > 0 and len(found["told"]) <= 1
     again = end(start(source, tmp_path / "cache"))
     assert again["epochs"] == expected and again["told"] == []
+
+
+@pytest.mark.parametrize("source", ["packed"], indirect=True)
+@pytest.mark.parametrize("period", [1, 3])
+def test_a_disk_that_damages_again_and_again(source, failing_disk, expected, tmp_path, period):
+    """The shards are right, so they are not to blame."""
+    faults = (DAMAGED, 0, period)
+    cache = tmp_path / "cache"
+    found = end(start(source, cache, library=failing_disk, access="read", faults=faults))
+    assert found["epochs"] == expected and found["failures"] > 0
 
 
 def halfway(ds, seed, disturb):

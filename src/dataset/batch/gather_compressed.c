@@ -14,14 +14,18 @@ static size_t merge_compressed(const struct gather *gather, size_t i, size_t end
     return next;
 }
 
-/* Copies the requests [first, end) from the current shard, one after another, and checks them.
+typedef recmap_status read_function(const struct open_shard *shard, uint8_t *data,
+                                    const struct index_place *places, size_t count,
+                                    recmap_error *error);
+
+/* Reads the requests [first, end) from the current shard, one after another, and checks them.
  * `failed` becomes the one that is wrong; the first one if they cannot be read. */
 static recmap_status copy_compressed(size_t *failed, struct gather *gather, uint8_t *bytes,
-                                     size_t first, size_t end, recmap_error *error) {
+                                     size_t first, size_t end, read_function *read,
+                                     recmap_error *error) {
     recmap_batch *batch = gather->batch;
     *failed = first;
-    recmap_status status =
-        open_shard_read_frames(gather->shard, bytes, &batch->places[first], end - first, error);
+    recmap_status status = read(gather->shard, bytes, &batch->places[first], end - first, error);
     if (status != RECMAP_OK) fail_at(error, NULL, batch->requests[first].number, RECMAP_NO_OFFSET);
     for (size_t r = first; status == RECMAP_OK && r < end; r++) {
         const struct index_place *place = &batch->places[r];
@@ -33,8 +37,21 @@ static recmap_status copy_compressed(size_t *failed, struct gather *gather, uint
     return status;
 }
 
-/* Reads the requests from `i` on that are copied together. Each of them that is wrong is read once
- * more: what was stored of it may have been damaged. */
+/* Copies the requests [first, end). Each of them that is wrong is read once more: what was stored
+ * of it may have been damaged. `is_wrong_again`: one of them was wrong twice. */
+static recmap_status copy_repeatedly(bool *is_wrong_again, struct gather *gather, uint8_t *bytes,
+                                     size_t first, size_t end, recmap_error *error) {
+    for (size_t failed, retried = first;; retried = failed + 1) {
+        recmap_status status =
+            copy_compressed(&failed, gather, bytes, first, end, open_shard_read_frames, error);
+        bool may_pass = gather_may_pass(gather, status, &gather->batch->places[failed]);
+        *is_wrong_again = may_pass && failed < retried;
+        if (*is_wrong_again || !may_pass) return status;
+    }
+}
+
+/* Reads the requests from `i` on that are copied together. What was stored may be damaged again and
+ * again, so at last it is not used: only then is the shard to blame. */
 recmap_status gather_read_compressed(struct gather *gather, size_t i, size_t count, size_t *next,
                                      recmap_error *error) {
     recmap_batch *batch = gather->batch;
@@ -43,9 +60,9 @@ recmap_status gather_read_compressed(struct gather *gather, size_t i, size_t cou
     RETURN_IF_FAILED(gather_enter_shard(gather, batch->places[i].shard_index, error));
     uint8_t *bytes = batch_allocate(batch, (size_t)size);
     if (!bytes) return fail_memory(error);
-    for (size_t failed, retried = i;; retried = failed + 1) {
-        recmap_status status = copy_compressed(&failed, gather, bytes, i, *next, error);
-        if (failed < retried || !gather_may_pass(gather, status, &batch->places[failed]))
-            return status;
-    }
+    bool is_wrong_again;
+    recmap_status status = copy_repeatedly(&is_wrong_again, gather, bytes, i, *next, error);
+    if (!is_wrong_again || !open_shard_is_stored(gather->shard)) return status;
+    size_t failed;
+    return copy_compressed(&failed, gather, bytes, i, *next, open_shard_read_file_frames, error);
 }

@@ -413,6 +413,18 @@ recmap_status open_shard_read_frames(const struct open_shard *shard, uint8_t *da
     return span_read_frames(&reader, data, places, count, error);
 }
 
+recmap_status open_shard_read_file_frames(const struct open_shard *shard, uint8_t *data,
+                                          const struct index_place *places, size_t count,
+                                          recmap_error *error) {
+    struct span_reader reader = reader_of(shard);
+    reader.stored = NULL;
+    return span_read_frames(&reader, data, places, count, error);
+}
+
+bool open_shard_is_stored(const struct open_shard *shard) {
+    return shard->stored != NULL;
+}
+
 void open_shard_destroy(struct open_shard *shard) {
     if (!shard) return;
     shard_bytes_close(&shard->bytes);

@@ -166,13 +166,16 @@ recmap_status dataset_check_frame(recmap_record *record, const recmap_dataset *d
     return dataset_check_frame_as(record, dataset, dataset->check, window, place, number, error);
 }
 
+typedef recmap_status read_function(const struct open_shard *shard, void *data, size_t size,
+                                    uint64_t offset, recmap_error *error);
+
 static recmap_status read_frame(recmap_record *record, struct record_buffer *buffer,
                                 recmap_dataset *dataset, const struct open_shard *shard,
                                 const struct index_place *place, uint64_t number,
-                                recmap_error *error) {
+                                read_function *read, recmap_error *error) {
     struct shard_window window = {buffer->bytes, place->offset, place->frame_size, NULL};
     recmap_status status =
-        open_shard_read(shard, buffer->bytes, (size_t)place->frame_size, place->offset, error);
+        read(shard, buffer->bytes, (size_t)place->frame_size, place->offset, error);
     if (status == RECMAP_OK)
         return dataset_check_frame(record, dataset, &window, place, number, error);
     fail_at(error, NULL, number, RECMAP_NO_OFFSET);
@@ -210,16 +213,19 @@ static bool may_be_wrong_read(recmap_status status) {
     return status == RECMAP_CORRUPT || status == RECMAP_STALE;
 }
 
-/* Bytes that fail a check may have been changed on the way, so they are read once more. */
+/* Bytes that fail a check may have been changed on the way, so they are read once more: spans are
+ * inflated then, because what the cache on the disk has may be damaged again. */
 static recmap_status read_record(recmap_record *record, recmap_dataset *dataset,
                                  const struct open_shard *shard, const struct index_place *place,
                                  uint64_t number, recmap_error *error) {
     recmap_error local;
     struct record_buffer *buffer = create_buffer(dataset, place->frame_size);
     if (!buffer) return fail_memory(error);
-    recmap_status status = read_frame(record, buffer, dataset, shard, place, number, &local);
+    recmap_status status =
+        read_frame(record, buffer, dataset, shard, place, number, open_shard_read, &local);
     if (may_be_wrong_read(status) && open_shard_forget(shard, place->offset, place->frame_size))
-        status = read_frame(record, buffer, dataset, shard, place, number, &local);
+        status =
+            read_frame(record, buffer, dataset, shard, place, number, open_shard_read_file, &local);
     record->pin = &buffer->pin;
     if (status == RECMAP_OK) return RECMAP_OK;
     if (may_be_wrong_read(status))

@@ -143,10 +143,16 @@ recmap_status open_shard_read(const struct open_shard *shard, void *data, size_t
 recmap_status open_shard_read_file(const struct open_shard *shard, void *data, size_t size,
                                    uint64_t offset, recmap_error *error);
 
-/* As open_shard_read, for frames of a compressed shard, in file order, into `data` one after
- * another. */
+/* As open_shard_read, or open_shard_read_file, for frames of a compressed shard, in file order,
+ * into `data` one after another. */
 recmap_status open_shard_read_frames(const struct open_shard *shard, uint8_t *data,
                                      const struct index_place *places, size_t count,
                                      recmap_error *error);
+recmap_status open_shard_read_file_frames(const struct open_shard *shard, uint8_t *data,
+                                          const struct index_place *places, size_t count,
+                                          recmap_error *error);
+
+/* Returns true if the disk cache may have inflated spans of the shard. */
+bool open_shard_is_stored(const struct open_shard *shard);
 
 #endif
