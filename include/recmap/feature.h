@@ -157,6 +157,8 @@ typedef struct recmap_feature {
     size_t index_count;
     int already_sorted;
 
+    int pad_edge; /* SLICED: not 0 to repeat the nearest element of the row instead of padding */
+
     /* SLICED: elements that precede and follow the elements of each record that has any, such as
      * tokens that begin and end a document. Together as many as the row order adds. If an element
      * has several values, all are the given one. Types are as for `defaults`. */
@@ -164,7 +166,6 @@ typedef struct recmap_feature {
     size_t prepend_count;
     const recmap_value *append;
     size_t append_count;
-    int pad_edge; /* SLICED: not 0 to repeat the nearest element of the row instead of padding */
 
     /* IMAGE: what pixels to make of the bytes value, which is required (image.h). `element` is the
      * element of the pixels; the description may leave its own 0. `shape` is empty: the column has

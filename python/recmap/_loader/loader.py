@@ -73,7 +73,7 @@ from .stages import Statistics, TransformTimes, statistics_of
 from .step_numbers import StepShare
 from .transforms import StepJoin, check_of_step, thread_count, value_of_step
 from .view_order import order_over, warn_of_sources
-from .why import StallWatch, Why, cause_times, check_stall, say_on, why_of
+from .why import StallWatch, Why, cause_times, say_on, why_of
 
 if TYPE_CHECKING:  # imported on first use: see `_pipelines`
     from .pipeline import Pipeline
@@ -285,8 +285,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         self._epochs = epochs
         self._last = one_of("last", last, LAST)
         self._saves_end = bool(one_of("epoch_end", epoch_end, EPOCH_END)) and epochs is None
-        stall_s = check_stall(stall)
-        self._stall = None if stall_s is None else StallWatch(self, stall_s)
+        self._stall = StallWatch.of(self, stall)
         self._restarts = true_or_false("restart", restart)
         self._warm = one_of("warm", warm, WARM)
         self._rank, self._world_size = rank, world_size

@@ -21,7 +21,6 @@ __all__ = [
     "StallWatch",
     "Why",
     "cause_times",
-    "check_stall",
     "line_of",
     "say_on",
     "why_of",
@@ -207,7 +206,7 @@ def say_on(loader: Any, signum: int) -> None:
     signal.signal(signum, handler)
 
 
-def check_stall(stall: Any) -> float | None:
+def _seconds_of(stall: Any) -> float | None:
     if stall is None:
         return None
     is_number = isinstance(stall, numbers.Real) and not isinstance(stall, bool)
@@ -228,6 +227,12 @@ class StallWatch:
         self.count = 0  # waits that took so long
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
+
+    @classmethod
+    def of(cls, loader: Any, stall: Any) -> StallWatch | None:
+        """What `stall=` asks for. Raises ValueError."""
+        seconds = _seconds_of(stall)
+        return None if seconds is None else cls(loader, seconds)
 
     def begin(self) -> None:
         """Starts the thread, unless it runs in this process."""
