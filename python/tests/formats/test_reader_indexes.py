@@ -243,7 +243,7 @@ def test_selections_of_releases(path):
     selection = Selection(path.read_bytes())
     selection.check_index(Index(path.with_name("plain.rmx")))
     with recmap.open(path) as ds:
-        assert selection.numbers().tolist() == ds.numbers.tolist()
+        assert selection.numbers.tolist() == ds.numbers.tolist()
 
 
 @pytest.mark.parametrize("share", [0, 0.001, 0.3, 1])

@@ -1,9 +1,9 @@
 #include "base/memory/page_cache.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
@@ -12,10 +12,9 @@
 
 /* Takes a number from a line "NAME: NUMBER kB" of that name. */
 static void take_size(uint64_t *size, const char *line, const char *name) {
-    uint64_t kib;
     size_t length = strlen(name);
-    if (!strncmp(line, name, length) && sscanf(line + length, ": %" SCNu64 " kB", &kib) == 1)
-        *size = kib << 10;
+    if (!strncmp(line, name, length) && line[length] == ':')
+        *size = (uint64_t)strtoull(line + length + 1, NULL, 10) << 10;
 }
 
 static uint64_t find_available(bool spares_mapped) {

@@ -1,7 +1,6 @@
 #include "base/os/thread.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -34,11 +33,15 @@ struct thread_waits thread_get_waits(void) {
 /* Reads how long a thread has run and waited for a CPU. The first is not up to date while it runs.
  */
 static bool read_schedule(uint64_t *ran_ns, uint64_t *queued_ns, const char *path) {
+    char line[64], *end;
     FILE *stream = fopen(path, "re");
     if (!stream) return false;
-    bool is_read = fscanf(stream, "%" SCNu64 " %" SCNu64, ran_ns, queued_ns) == 2;
+    bool is_read = fgets(line, sizeof line, stream);
     fclose(stream);
-    return is_read;
+    if (!is_read) return false;
+    *ran_ns = strtoull(line, &end, 10);
+    *queued_ns = strtoull(end, NULL, 10);
+    return true;
 }
 
 uint64_t thread_get_slept_ns(void) {
