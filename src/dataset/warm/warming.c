@@ -93,7 +93,7 @@ static recmap_status enter(struct shard_warmer *warmer, struct warming *warming,
     if (warmer->place != WARM_NOWHERE || !open_shard_is_remote(shard)) return RECMAP_OK;
     fail(error, RECMAP_INVALID, "a remote shard can be warmed only into a cache on the disk");
     fail_file(error, shard->path);
-    fail_advise(error, "name a folder on a local disk as the cache");
+    fail_advise(error, "name a folder on a local disk for it: `--cache FOLDER`");
     return RECMAP_INVALID;
 }
 
