@@ -137,7 +137,7 @@ def check_interrupted(make, numbers_of, expected, seed, count=COUNT):
             epochs.check_state(loader.state_dict())
             within += alarm.count > rung and epochs.is_within()
     # Interrupts fell into epochs, not only between two loops.
-    assert within > count / 4
+    assert within > count / 8
 
 
 def make_loader(digits, **more):
