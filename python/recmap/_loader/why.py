@@ -210,7 +210,7 @@ def _seconds_of(stall: Any) -> float | None:
     if stall is None:
         return None
     is_number = isinstance(stall, numbers.Real) and not isinstance(stall, bool)
-    if not is_number or not 0 < stall <= threading.TIMEOUT_MAX:
+    if not is_number or not 0 < float(stall) <= threading.TIMEOUT_MAX:
         raise ValueError(f"stall must be None, or a number of seconds above 0, not {stall!r}")
     return float(stall)
 
