@@ -10,11 +10,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 __all__ = ["Stage", "Statistics", "TransformTimes", "Warmed", "statistics_of"]
 
 Stage: TypeAlias = Literal["none", "reading", "decoding", "transform", "caller"]
+# In the order of the library's `recmap_warm_state`.
 Warmed: TypeAlias = Literal[
     "off",
     "stopped",
@@ -27,18 +28,7 @@ Warmed: TypeAlias = Literal[
     "other",
 ]
 
-# In the order of the library's `recmap_warm_state`.
-_WARMED: tuple[Warmed, ...] = (
-    "off",
-    "stopped",
-    "running",
-    "complete",
-    "memory",
-    "cache",
-    "failed",
-    "unsuitable",
-    "other",
-)
+_WARMED: tuple[Warmed, ...] = get_args(Warmed)
 
 
 class Statistics(TypedDict):

@@ -210,9 +210,10 @@ def _seconds_of(stall: Any) -> float | None:
     if stall is None:
         return None
     is_number = isinstance(stall, numbers.Real) and not isinstance(stall, bool)
-    if not is_number or not 0 < float(stall) <= threading.TIMEOUT_MAX:
-        raise ValueError(f"stall must be None, or a number of seconds above 0, not {stall!r}")
-    return float(stall)
+    with contextlib.suppress(OverflowError):  # an integer may be too large for a float
+        if is_number and 0 < float(stall) <= threading.TIMEOUT_MAX:
+            return float(stall)
+    raise ValueError(f"stall must be None, or a number of seconds above 0, not {stall!r}")
 
 
 class StallWatch:

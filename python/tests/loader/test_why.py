@@ -512,7 +512,7 @@ def test_stalls_are_counted_without_standard_error(digits, monkeypatch):
                 event.set()
 
 
-@pytest.mark.parametrize("stall", [0, -1, float("nan"), "10", True])
+@pytest.mark.parametrize("stall", [0, -1, float("nan"), 10**400, "10", True])
 def test_wrong_stalls_are_refused(digits, stall):
     with pytest.raises(ValueError, match="stall must be None, or a number of seconds above 0"):
         recmap.Loader(digits, 100, stall=stall)

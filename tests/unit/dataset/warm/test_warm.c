@@ -20,20 +20,9 @@
 #include "support/index/build.h"
 #include "unit/dataset/warm/warm_set.h"
 
-enum { LARGE_KIB = 1 << 20, SHARD_SIZE = WARM_SHARD_RECORDS * WARM_FRAME };
+enum { SHARD_SIZE = WARM_SHARD_RECORDS * WARM_FRAME };
 
 static const uint64_t set_size = (uint64_t)WARM_SHARDS * SHARD_SIZE;
-
-static int enter(void **state) {
-    if (folder_enter_on_device(state)) return 1;
-    warm_set_forge_memory(LARGE_KIB);
-    return 0;
-}
-
-static int leave(void **state) {
-    kernel_file_force_root(NULL);
-    return folder_leave(state);
-}
 
 static recmap_dataset *open_with_cache(uint64_t size) {
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
@@ -303,7 +292,7 @@ static void test_progress_cancels(void **state) {
     recmap_dataset_close(dataset);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, enter, leave)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, warm_set_enter, warm_set_leave)
 
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(test_all_shards_are_read_into_memory),

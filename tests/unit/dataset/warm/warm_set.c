@@ -100,3 +100,14 @@ void warm_set_forge_memory(uint64_t kib) {
     file_write("proc/meminfo", text, (size_t)size);
     kernel_file_force_root(".");
 }
+
+int warm_set_enter(void **state) {
+    if (folder_enter_on_device(state)) return 1;
+    warm_set_forge_memory(WARM_LARGE_KIB);
+    return 0;
+}
+
+int warm_set_leave(void **state) {
+    kernel_file_force_root(NULL);
+    return folder_leave(state);
+}

@@ -10,7 +10,8 @@ enum {
     WARM_SHARDS = 8,
     WARM_SHARD_RECORDS = 1000,
     WARM_RECORDS = WARM_SHARDS * WARM_SHARD_RECORDS,
-    WARM_FRAME = 2048
+    WARM_FRAME = 2048,
+    WARM_LARGE_KIB = 1 << 20
 };
 
 /* Writes shards of records that no compression makes smaller, compressed or not, and the index
@@ -33,5 +34,9 @@ recmap_order *warm_set_order(uint64_t seed);
 /* Makes what the kernel says about memory a file in the folder of the test. With `kib`, that is how
  * much is available. */
 void warm_set_forge_memory(uint64_t kib);
+
+/* The set-up and tear-down of a test: a folder on a device, and much memory. */
+int warm_set_enter(void **state);
+int warm_set_leave(void **state);
 
 #endif

@@ -18,25 +18,12 @@
 #include "unit/dataset/warm/warm_set.h"
 #include "unit/loader/feed/fixture.h"
 
-enum { LARGE_KIB = 1 << 20 };
-
 #define SECOND_NS (UINT64_C(1000) * 1000 * 1000)
-
-static int enter(void **state) {
-    if (folder_enter_on_device(state)) return 1;
-    warm_set_forge_memory(LARGE_KIB);
-    return 0;
-}
 
 static int enter_in_memory(void **state) {
     if (folder_enter(state)) return 1;
-    warm_set_forge_memory(LARGE_KIB);
+    warm_set_forge_memory(WARM_LARGE_KIB);
     return 0;
-}
-
-static int leave(void **state) {
-    kernel_file_force_root(NULL);
-    return folder_leave(state);
 }
 
 /* A loader of a data set of its own, as another process has it. */
@@ -234,17 +221,18 @@ static void test_a_loader_that_waits_begins(void **state) {
     run_end(&run);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, enter, leave)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, warm_set_enter, warm_set_leave)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(test_only_waiting_for_the_disk_counts),
-        TEST(test_one_process_at_a_time),
-        TEST(test_processes_that_were_forked),
-        TEST(test_reads_in_order_need_none),
-        TEST(test_the_rest_must_fit_into_memory),
-        TEST(test_compressed_shards_are_not_warmed),
-        cmocka_unit_test_setup_teardown(test_only_disks_are_warmed, enter_in_memory, leave),
-        TEST(test_a_loader_that_waits_begins)};
+    const struct CMUnitTest tests[] = {TEST(test_only_waiting_for_the_disk_counts),
+                                       TEST(test_one_process_at_a_time),
+                                       TEST(test_processes_that_were_forked),
+                                       TEST(test_reads_in_order_need_none),
+                                       TEST(test_the_rest_must_fit_into_memory),
+                                       TEST(test_compressed_shards_are_not_warmed),
+                                       cmocka_unit_test_setup_teardown(test_only_disks_are_warmed,
+                                                                       enter_in_memory,
+                                                                       warm_set_leave),
+                                       TEST(test_a_loader_that_waits_begins)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
