@@ -285,12 +285,16 @@ typedef struct recmap_why {
     unsigned batches_begun; /* that threads have taken up, and the caller has not taken yet */
     unsigned batches_ready; /* of these */
     uint64_t cause_ns[16];  /* time of all threads since reading began, by cause; has room */
-    int has_pending;        /* a request to a store is not answered: the oldest of them */
-    char name[256];         /* its URL, without what may be a secret */
+    int has_pending;        /* a request to a store, or a read of a file for which a thread
+                               sleeps, is not answered: the oldest of them. Of mapped files, the
+                               frame that is touched. Not of pages of the index, nor with
+                               RECMAP_ACCESS_DIRECT. */
+    char name[256];         /* the URL, without what may be a secret, or the path */
     uint64_t first_byte;
     uint64_t last_byte;
     unsigned attempt;     /* from 1 */
-    uint64_t pending_ns;  /* since it was begun */
+    uint64_t pending_ns;  /* since it was begun; of a mapped file, since the thread began to read
+                             the records of its batch */
     char last_error[128]; /* why the attempt before failed; "" if there was none */
     uint64_t reserved[8]; /* 0; room for later versions */
 } recmap_why;

@@ -941,9 +941,11 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
           loader has returned to an earlier place, until a batch is delivered.
         - "queues": "threads" that read, "batches_begun" and "batches_ready" of them, and
           "steps_ahead" that a transform got.
-        - "pending", if a store has not answered a request: of the oldest one, the "shard", the
-          "url" without secrets, "first_byte" and "last_byte", "attempt" from 1, "seconds", and
-          "last_error" of the attempt before.
+        - "pending", if a store has not answered a request, or a thread sleeps until a file is
+          read: of the oldest one, the "shard", the "url" without secrets or the path, "first_byte"
+          and "last_byte", "attempt" from 1, "seconds", and "last_error" of the attempt before. Of
+          mapped shards, the bytes are the record's, and the seconds those since its thread began
+          to read a batch. Pages of the index and access="direct" have none.
 
         >>> recmap.Loader(digits(), 256).why()["cause"]
         'nothing'

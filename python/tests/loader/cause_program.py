@@ -98,12 +98,14 @@ class Watch:
 
     def __init__(self, loader):
         self.waits, self.others = collections.Counter(), collections.Counter()
+        self.pending = set()  # shards that were read or requested
         self._loader, self._ended = loader, threading.Event()
         self._thread = threading.Thread(target=self._run)
 
     def _run(self):
         while not self._ended.wait(SAMPLE_S):
             why = self._loader.why()
+            self.pending.update([why["pending"]["shard"]] if "pending" in why else [])
             if why["seconds"] == 0:
                 self.others[why["cause"]] += 1
             elif why["cause"] != "nothing":
@@ -303,6 +305,7 @@ def run(data, disk, case):
         "explanation": found["explanation"],
         "waits": watch.waits,
         "others": watch.others,
+        "pending": sorted(watch.pending),
     }
 
 

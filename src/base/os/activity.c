@@ -120,15 +120,68 @@ void activity_leave(enum activity_stage former) {
     activity_enter(former);
 }
 
+/* Only the name is cleared: this is called for each read of a file. */
+static void clear_request(struct activity *activity) {
+    activity->request.name[0] = 0;
+}
+
 void activity_set_request(const struct activity_request *request) {
     struct activity *activity = current;
     if (!activity) return;
     pthread_mutex_lock(&activity->lock);
-    activity->request = request ? *request : (struct activity_request){.name = ""};
+    if (request) activity->request = *request;
+    else clear_request(activity);
+    pthread_mutex_unlock(&activity->lock);
+}
+
+void activity_request_fill(struct activity_request *request, const char *name, uint64_t first_byte,
+                           uint64_t size) {
+    size_t length = strlen(name), kept = length;
+    if (kept > sizeof request->name - 1) kept = sizeof request->name - 1;
+    memcpy(request->name, name + length - kept, kept);
+    request->name[kept] = 0;
+    request->first_byte = first_byte;
+    request->last_byte = first_byte + size - !!size;
+    request->attempt = 1;
+    request->error[0] = 0;
+}
+
+void activity_begin_read(const char *name, uint64_t first_byte, uint64_t size) {
+    struct activity *activity = current;
+    if (!activity) return;
+    uint64_t now = clock_ns();
+    pthread_mutex_lock(&activity->lock);
+    activity_request_fill(&activity->request, name, first_byte, size);
+    activity->request.started_ns = now;
+    pthread_mutex_unlock(&activity->lock);
+}
+
+void activity_end_read(void) {
+    struct activity *activity = current;
+    if (!activity) return;
+    pthread_mutex_lock(&activity->lock);
+    clear_request(activity);
+    pthread_mutex_unlock(&activity->lock);
+}
+
+void activity_set_pages(activity_describe *describe, const void *context) {
+    struct activity *activity = current;
+    if (!activity) return;
+    pthread_mutex_lock(&activity->lock);
+    activity->describe = describe;
+    activity->context = context;
     pthread_mutex_unlock(&activity->lock);
 }
 
 /* ---- Calls of other threads. */
+
+/* Fills in what the thread touches of mapped files. The caller holds the lock, so that what is
+ * described lives. */
+static void describe_pages(struct activity *copy) {
+    if (copy->request.name[0] || !copy->describe || copy->stage != ACTIVITY_DISK) return;
+    if (!copy->describe(&copy->request, copy->context)) clear_request(copy);
+    copy->request.started_ns = copy->since_ns;
+}
 
 /* How long a thread has waited for a device in its present stage. While it runs, nothing is known,
  * and the time counts for the stage. If the kernel does not say how long it slept, all of it does.
@@ -143,7 +196,10 @@ static uint64_t find_disk_ns_of(const struct activity *copy) {
 void activity_copy(struct activity *copy, struct activity *activity) {
     pthread_mutex_lock(&activity->lock);
     *copy = *activity;
+    describe_pages(copy);
     pthread_mutex_unlock(&activity->lock);
     if (!copy->thread) return;
-    add_time(copy, clock_ns(), find_disk_ns_of(copy));
+    uint64_t disk_ns = find_disk_ns_of(copy);
+    if (reads_files(copy->stage) && !disk_ns) clear_request(copy);
+    add_time(copy, clock_ns(), disk_ns);
 }

@@ -21,7 +21,8 @@ enum activity_stage {
     ACTIVITY_STAGES,
 };
 
-/* A request to a store that is not answered yet. Texts are cut, and hold no secrets of URLs. */
+/* A request to a store that is not answered yet, or a read of a file that has not returned. Texts
+ * are cut, and hold no secrets of URLs. */
 struct activity_request {
     char name[256]; /* empty: there is none */
     uint64_t first_byte;
@@ -30,6 +31,10 @@ struct activity_request {
     uint64_t started_ns;
     char error[128]; /* of the attempt before */
 };
+
+/* Says which bytes of a mapped file a thread touches now. Returns false if it touches none. Called by
+ * other threads, under a lock: it may neither wait nor touch what is mapped. */
+typedef bool activity_describe(struct activity_request *request, const void *context);
 
 /* What a thread had waited for at some time. */
 struct activity_look {
@@ -49,6 +54,8 @@ struct activity {
     uint64_t total_ns[ACTIVITY_STAGES]; /* the same of all jobs */
     struct activity_look look;          /* the last one */
     struct activity_request request;
+    activity_describe *describe; /* NULL: no mapped file is read */
+    const void *context;
 };
 
 void activity_init(struct activity *activity);
@@ -68,13 +75,28 @@ void activity_leave(enum activity_stage former);
 /* Notes the oldest request that is not answered. NULL: there is none. */
 void activity_set_request(const struct activity_request *request);
 
+/* Notes a read of a file, until activity_end_read. */
+void activity_begin_read(const char *name, uint64_t first_byte, uint64_t size);
+void activity_end_read(void);
+
+/* While records of mapped files are read, `describe` tells which: noting each would take longer than
+ * touching it. NULL: no longer. `context` must live until then. */
+void activity_set_pages(activity_describe *describe, const void *context);
+
+/* Fills the request of a read of a file. Of a long name, its end is kept. */
+void activity_request_fill(struct activity_request *request, const char *name, uint64_t first_byte,
+                           uint64_t size);
+
 /* Copies an activity, with the time of its present stage in `job_ns` and `total_ns`. Threads: any.
  *
  * Only the kernel knows what touching a mapped page costs, so the time of a stage is divided
  * afterwards. While records are read or inflated, the thread waits for a device when it sleeps, and
  * that part counts as ACTIVITY_DISK; in other stages only if pages had to be read from a device.
  * Time in which records are read while the thread could run counts as ACTIVITY_PARSE: they are in
- * memory, or the thread gets no CPU. */
+ * memory, or the thread gets no CPU.
+ *
+ * A read of a file is copied only while the thread sleeps. When it touched the page that it waits
+ * for is not known, so a read of a mapped file begins with the stage. */
 void activity_copy(struct activity *copy, struct activity *activity);
 
 #endif

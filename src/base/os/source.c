@@ -4,13 +4,17 @@
 
 #include "base/core/error.h"
 #include "base/core/interrupt.h"
+#include "base/os/activity.h"
 #include "base/os/map.h"
 
 static recmap_status read_file(const struct source_read *read, struct interrupt *interrupt,
                                recmap_error *error) {
     const struct source *source = read->source;
-    RETURN_IF_FAILED(
-        file_read_at(source->fd, read->data, read->size, read->offset, source->name, error));
+    activity_begin_read(source->name, read->offset, read->size);
+    recmap_status status =
+        file_read_at(source->fd, read->data, read->size, read->offset, source->name, error);
+    activity_end_read();
+    if (status != RECMAP_OK) return status;
     return interrupt ? interrupt_check(interrupt, read->size, error) : RECMAP_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/core/error.h"
+#include "base/os/activity.h"
 #include "dataset/batch/batch.h"
 #include "dataset/batch/gather.h"
 #include "dataset/batch/gather_reads.h"
@@ -48,6 +49,23 @@ recmap_status gather_enter_shard(struct gather *gather, uint32_t shard_index, re
     gather->shard = shard;
     gather->shard_index = shard_index;
     return RECMAP_OK;
+}
+
+/* Notes which record's bytes are touched next, for describe_touched. Costs a store to memory. */
+static void touch(struct gather *gather, size_t i) {
+    atomic_store_explicit(&gather->touched, i, memory_order_release);
+}
+
+/* Called by a thread that asks what the gather waits for. What a touched record needs was found
+ * before it was noted, and does not change until the gather ends. */
+static bool describe_touched(struct activity_request *request, const void *context) {
+    const struct gather *gather = context;
+    size_t i = atomic_load_explicit(&gather->touched, memory_order_acquire);
+    if (i == NOT_TOUCHING) return false;
+    const struct index_place *place = &gather->batch->places[i];
+    activity_request_fill(request, open_shard_path(gather->batch->shards[i]), place->offset,
+                          place->frame_size);
+    return true;
 }
 
 static recmap_status reach(struct gather *gather, size_t i, recmap_error *error) {
@@ -96,6 +114,7 @@ static recmap_status locate_some(struct gather *gather, size_t last, size_t coun
            gather->batch->requests[last - 1].number <= gather->batch->requests[last].number);
     if (last + 1 < count && (last + 1) % LOCATED_AT_ONCE) return RECMAP_OK;
     size_t first = last - last % LOCATED_AT_ONCE;
+    touch(gather, NOT_TOUCHING); /* but pages of the index */
     for (size_t i = first; i <= last; i++) RETURN_IF_FAILED(locate(gather, i, error));
     prefetch_frames(gather, first, last + 1);
     return RECMAP_OK;
@@ -141,9 +160,11 @@ static recmap_status turn_stages(struct gather *gather, size_t turn, size_t coun
         dataset_prefetch_place_bits(dataset, batch->requests[i].number);
     if (is_due(&i, turn, LAG_LOCATE, count)) status = locate_some(gather, i, count, error);
     if (status == RECMAP_OK && is_due(&i, turn, LAG_PREFETCH, count)) prefetch_record(gather, i);
-    if (status == RECMAP_OK && is_due(&i, turn, LAG_CHECK, count) && batch->shards[i])
+    if (status == RECMAP_OK && is_due(&i, turn, LAG_CHECK, count) && batch->shards[i]) {
+        touch(gather, i);
         status = gather_check_local(gather, i, batch->shards[i],
                                     open_shard_window(batch->shards[i]), error);
+    }
     return status;
 }
 
@@ -151,6 +172,7 @@ static recmap_status turn_stages(struct gather *gather, size_t turn, size_t coun
 static recmap_status read_all(struct gather *gather, size_t count, recmap_error *error) {
     for (size_t turn = 0; turn < count + LAG_CHECK; turn++)
         RETURN_IF_FAILED(turn_stages(gather, turn, count, error));
+    touch(gather, NOT_TOUCHING);
     for (size_t i = 0; i < count;) {
         size_t next = i + 1;
         if (!gather->batch->shards[i]) RETURN_IF_FAILED(read_some(gather, i, count, &next, error));
@@ -179,8 +201,11 @@ static recmap_status gather_once(bool *is_final, recmap_batch *batch, recmap_dat
                             .dataset = dataset,
                             .caches = caches,
                             .parts = parts,
+                            .touched = NOT_TOUCHING,
                             .overlap = {.batch = batch}};
+    activity_set_pages(describe_touched, &gather);
     recmap_status status = read_all(&gather, count, error);
+    activity_set_pages(NULL, NULL);
     leave_shard(&gather);
     overlap_deinit(&gather.overlap);
     batch->count = count;

@@ -4,12 +4,16 @@
 #ifndef RECMAP_DATASET_BATCH_GATHER_READS_H
 #define RECMAP_DATASET_BATCH_GATHER_READS_H
 
+#include <stdatomic.h>
+
 #include "dataset/batch/batch.h"
 #include "dataset/batch/overlap.h"
 #include "dataset/batch/ranges.h"
 #include "dataset/open/dataset.h"
 
 enum { READ_MAX = 1 << 20 /* bytes that are read or copied together */ };
+
+#define NOT_TOUCHING SIZE_MAX
 
 /* The state of one gather. */
 struct gather {
@@ -21,6 +25,9 @@ struct gather {
     struct row_caches *caches;  /* what is known of long records; NULL: each is read and checked */
     struct gather_parts *parts; /* how to read each record; NULL: as a whole */
     struct overlap overlap;     /* reads of distant shards */
+    /* The record of a mapped shard whose bytes are touched now, or NOT_TOUCHING. Other threads read
+     * it, to say what this one waits for. */
+    _Atomic(size_t) touched;
     bool is_final; /* the error is one of a network: reading again would not improve it */
 };
 

@@ -300,6 +300,10 @@ const struct shard_window *open_shard_window(const struct open_shard *shard) {
     return &shard->mapped;
 }
 
+const char *open_shard_path(const struct open_shard *shard) {
+    return shard->path;
+}
+
 /* Converts a range of the inflated image into the range of the file that it is inflated from. */
 static void find_in_file(const struct open_shard *shard, uint64_t *offset, uint64_t *size) {
     if (!is_compressed(shard) || !*size) return;

@@ -89,6 +89,9 @@ const uint8_t *open_shard_bytes(const struct open_shard *shard);
  * pinned. */
 const struct shard_window *open_shard_window(const struct open_shard *shard);
 
+/* The path of its file, or its URL; for messages. Valid while the shard is pinned. */
+const char *open_shard_path(const struct open_shard *shard);
+
 /* Returns true if the SIGBUS guard replaced missing bytes of the mapping by zeros: the file was
  * truncated.
  */

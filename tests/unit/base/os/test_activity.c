@@ -2,6 +2,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include <cmocka.h>
@@ -140,6 +142,85 @@ static void test_a_thread_that_sleeps_now(void **state) {
     activity_deinit(&other);
 }
 
+/* ---- What is read. */
+
+static bool describe(struct activity_request *request, const void *context) {
+    const uint64_t *offset = context;
+    if (!*offset) return false;
+    activity_request_fill(request, "a.tfrecord", *offset, 10);
+    return true;
+}
+
+struct reader {
+    struct activity activity;
+    enum activity_stage stage;
+    uint64_t offset; /* of what is touched; 0: nothing */
+    bool is_mapped;
+};
+
+static void *read_slowly(void *context) {
+    struct reader *reader = context;
+    activity_attach(&reader->activity);
+    if (reader->is_mapped) activity_set_pages(describe, &reader->offset);
+    else activity_begin_read("a.tfrecord", reader->offset, 10);
+    activity_enter(reader->stage);
+    sleep_ns(300 * MS);
+    activity_leave(ACTIVITY_IDLE);
+    activity_end_read();
+    activity_set_pages(NULL, NULL);
+    return NULL;
+}
+
+/* Returns true if the reader is seen to wait for its bytes. */
+static bool is_pending(struct reader *reader) {
+    pthread_t thread;
+    struct activity copy = {.stage = ACTIVITY_IDLE};
+    bool is_seen = false;
+    activity_init(&reader->activity);
+    assert_int_equal(pthread_create(&thread, NULL, read_slowly, reader), 0);
+    while (!is_seen && copy.total_ns[ACTIVITY_DISK] < 100 * MS) {
+        activity_copy(&copy, &reader->activity);
+        is_seen = copy.request.name[0];
+        sleep_ns(MS);
+    }
+    if (is_seen) {
+        assert_string_equal(copy.request.name, "a.tfrecord");
+        assert_true(copy.request.first_byte == 64 && copy.request.last_byte == 73);
+        assert_true(copy.request.attempt == 1 && copy.request.started_ns <= clock_ns());
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    activity_copy(&copy, &reader->activity);
+    assert_string_equal(copy.request.name, "");
+    activity_deinit(&reader->activity);
+    return is_seen;
+}
+
+static void test_what_a_sleeping_thread_reads_is_pending(void **state) {
+    (void)state;
+    assert_true(is_pending(&(struct reader){.stage = ACTIVITY_DISK, .offset = 64}));
+    assert_true(is_pending(&(struct reader){.stage = ACTIVITY_INFLATE, .offset = 64}));
+    assert_true(
+        is_pending(&(struct reader){.stage = ACTIVITY_DISK, .offset = 64, .is_mapped = true}));
+}
+
+/* Pages of the index are not described. */
+static void test_nothing_else_is_pending(void **state) {
+    (void)state;
+    assert_false(is_pending(&(struct reader){.stage = ACTIVITY_DISK, .is_mapped = true}));
+}
+
+static void test_the_end_of_a_long_name_is_kept(void **state) {
+    (void)state;
+    char name[1000];
+    struct activity_request request;
+    memset(name, 'a', sizeof name);
+    snprintf(name + sizeof name - 11, 11, "/x.tfrecor");
+    activity_request_fill(&request, name, 0, 0);
+    assert_int_equal(strlen(request.name), sizeof request.name - 1);
+    assert_string_equal(request.name + sizeof request.name - 11, "/x.tfrecor");
+    assert_true(!request.first_byte && !request.last_byte);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, attach, detach)
 
 int main(void) {
@@ -152,6 +233,9 @@ int main(void) {
         TEST(test_sleeping_in_other_stages_counts_for_them),
         TEST(test_sleeping_before_reading_does_not_count),
         TEST(test_a_thread_that_sleeps_now),
+        TEST(test_what_a_sleeping_thread_reads_is_pending),
+        TEST(test_nothing_else_is_pending),
+        TEST(test_the_end_of_a_long_name_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
