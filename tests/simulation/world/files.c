@@ -154,6 +154,28 @@ static void note_index(const struct inode *inode) {
     if (!process->first_index) process->first_index = inode->number;
 }
 
+/* A builder that could not open the index which it replaces, or learn which file that is, asks for
+ * the file at the path instead. */
+static void miss_index(void) {
+    struct process *process = process_current();
+    if (!process->first_index) process->has_missed_index = true;
+}
+
+/* The same of one that it opened. Returns -1. */
+static int forget_index(const struct inode *inode) {
+    struct process *process = process_current();
+    if (process->first_index == inode->number) {
+        process->first_index = 0;
+        process->has_missed_index = true;
+    }
+    return fail(EIO);
+}
+
+static void note_looked_at(const struct inode *inode) {
+    struct process *process = process_current();
+    if (process->has_missed_index && !process->first_index) process->first_index = inode->number;
+}
+
 static bool is_index(const char *path) {
     size_t size = strlen(path);
     return size > 4 && !strcmp(path + size - 4, ".rmx");
@@ -162,7 +184,10 @@ static bool is_index(const char *path) {
 static int open_at(int at, const char *path, int flags, mode_t mode) {
     struct inode *folder;
     const char *name;
-    if (faults_hit("open", flags & O_CREAT ? ENOSPC : EIO)) return -1;
+    if (faults_hit("open", flags & O_CREAT ? ENOSPC : EIO)) {
+        if (is_index(path)) miss_index();
+        return -1;
+    }
     struct inode *inode = find_beneath(&folder, &name, at, path);
     if ((flags & O_TMPFILE) == O_TMPFILE) {
         if (!inode) return -1;
@@ -352,9 +377,10 @@ static void fill_stat(struct stat *st, const struct inode *inode) {
 }
 
 int __wrap_fstat(int descriptor, struct stat *st) {
-    if (faults_hit("fstat", EIO)) return -1;
+    bool fails = faults_hit("fstat", EIO);
     const struct open_file *file = file_of(descriptor);
     if (!file) return -1;
+    if (fails) return forget_index(file->inode);
     fill_stat(st, file->inode);
     return 0;
 }
@@ -370,6 +396,7 @@ int __wrap_stat(const char *path, struct stat *st) {
     if (faults_hit("stat", EIO)) return -1;
     const struct inode *inode = find_beneath(&folder, &name, AT_FDCWD, path);
     if (!inode) return -1;
+    if (is_index(path)) note_looked_at(inode);
     fill_stat(st, inode);
     return 0;
 }

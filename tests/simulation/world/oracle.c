@@ -129,6 +129,7 @@ void oracle_init(void) {
 void oracle_begin(struct process *process, const struct change *change) {
     *change_of(process) = (struct running_change){.change = *change};
     process->first_index = 0;
+    process->has_missed_index = false;
 }
 
 static bool may_return(const struct process *process, const struct running_change *running,

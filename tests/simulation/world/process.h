@@ -33,6 +33,7 @@ struct process {
     bool was_disturbed;    /* a call of it failed although nothing was wrong with what it asked */
     uint64_t opened_index; /* the inode of the index that it opened last */
     uint64_t first_index;  /* of the one that it opened first since a change began */
+    bool has_missed_index; /* since then, opening one failed */
     struct open_file *descriptors[DESCRIPTORS_MAX];
     struct process_map maps[MAPS_KEPT];
     size_t map_count;
