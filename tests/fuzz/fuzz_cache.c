@@ -60,7 +60,7 @@ static void close_object(struct source *source) {
     free(source);
 }
 
-static const struct source_table object_table = {read_object, close_object, NULL, NULL};
+static const struct source_table object_table = {read_object, close_object, NULL, NULL, NULL};
 
 static const struct cache_key key = {"s3://bucket/object", "\"tag\"", OBJECT_SIZE, 7, 0};
 

@@ -103,7 +103,6 @@ def test_a_disk_that_fails(source, failing_disk, expected, tmp_path, name):
     assert again["epochs"] == expected and again["told"] == []
 
 
-@pytest.mark.parametrize("source", ["packed"], indirect=True)
 @pytest.mark.parametrize("period", [1, 3])
 def test_a_disk_that_damages_again_and_again(source, failing_disk, expected, tmp_path, period):
     """The shards are right, so they are not to blame."""

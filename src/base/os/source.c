@@ -30,7 +30,7 @@ static void close_file(struct source *source) {
     free(source);
 }
 
-static const struct source_table file_table = {read_files, close_file, NULL, NULL};
+static const struct source_table file_table = {read_files, close_file, NULL, NULL, NULL};
 
 recmap_status source_open_file(struct source **source, int fd, const char *name,
                                recmap_error *error) {
@@ -74,6 +74,10 @@ recmap_status source_read_all(size_t *failed_index, const struct source_read *re
 
 void source_forget(struct source *source, uint64_t offset, uint64_t size) {
     if (source->table->forget) source->table->forget(source, offset, size);
+}
+
+struct source *source_origin(struct source *source) {
+    return source->table->origin ? source->table->origin(source) : source;
 }
 
 bool source_has(struct source *source, uint64_t offset, uint64_t size) {

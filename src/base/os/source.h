@@ -27,6 +27,7 @@ struct source_table {
     /* NULL if sources of this kind keep nothing. */
     void (*forget)(struct source *source, uint64_t offset, uint64_t size);
     bool (*has)(struct source *source, uint64_t offset, uint64_t size);
+    struct source *(*origin)(struct source *source);
 };
 
 struct source {
@@ -55,6 +56,11 @@ recmap_status source_read_all(size_t *failed_index, const struct source_read *re
 /* Drops what the source keeps of a range, because it turned out to be damaged: the next read gets
  * the range from where it comes from. */
 void source_forget(struct source *source, uint64_t offset, uint64_t size);
+
+/* The source that bytes come from if nothing that is kept of them is used: to read once more what
+ * turned out to be damaged. Other threads may keep damaged bytes again after source_forget. Belongs
+ * to the source. */
+struct source *source_origin(struct source *source);
 
 /* Returns true if a range can be read without a request to a remote store, as far as is known. */
 bool source_has(struct source *source, uint64_t offset, uint64_t size);

@@ -21,6 +21,15 @@ static void keep_sums(const struct gather *gather, size_t first, size_t end) {
     }
 }
 
+/* Reads once more what was damaged. A cache may have damaged it, and may do so again and again if
+ * other threads store the same blocks, so this read passes the cache: only what is wrong at the
+ * source fails twice. */
+static recmap_status read_origin(struct source *source, void *data, size_t size, uint64_t offset,
+                                 recmap_error *error) {
+    source_forget(source, offset, size);
+    return source_read(source_origin(source), data, size, offset, error);
+}
+
 /* Reads and checks a record of a distant shard by itself, because the bytes that arrived before
  * were damaged. */
 recmap_status gather_read_alone(struct gather *gather, struct source *source, size_t i,
@@ -28,8 +37,7 @@ recmap_status gather_read_alone(struct gather *gather, struct source *source, si
     const struct index_place *place = &gather->batch->places[i];
     uint8_t *frame = batch_allocate(gather->batch, (size_t)place->frame_size);
     if (!frame) return fail_memory(error);
-    source_forget(source, place->offset, place->frame_size);
-    RETURN_IF_FAILED(source_read(source, frame, (size_t)place->frame_size, place->offset, error));
+    RETURN_IF_FAILED(read_origin(source, frame, (size_t)place->frame_size, place->offset, error));
     struct shard_window window = {frame, place->offset, place->frame_size, NULL};
     return gather_check(gather, i, &window, error);
 }
@@ -48,7 +56,7 @@ recmap_status gather_take_fetched(bool *is_taken, struct gather *gather, size_t 
 }
 
 /* Makes the planned reads and checks their records. Bytes that were changed on the way fail the
- * check, so they are read once more: only what is wrong at the source fails twice. */
+ * check, so they are read once more. */
 recmap_status gather_read_distant(struct gather *gather, recmap_error *error) {
     struct overlap *overlap = &gather->overlap;
     recmap_status status = overlap_read(overlap, error);
@@ -64,10 +72,8 @@ recmap_status gather_read_distant(struct gather *gather, recmap_error *error) {
         }
         status = gather_check_window(gather, part->first, part->end, &window, error);
         if (status == RECMAP_CORRUPT || status == RECMAP_STALE) {
-            /* The source may have kept the bytes: the second read must not get the same ones. */
-            source_forget(read->source, read->offset, read->size);
             RETURN_IF_FAILED(
-                source_read(read->source, read->data, read->size, read->offset, error));
+                read_origin(read->source, read->data, read->size, read->offset, error));
             status = gather_check_window(gather, part->first, part->end, &window, error);
         }
         if (status != RECMAP_OK) return status;

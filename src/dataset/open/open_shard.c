@@ -407,7 +407,8 @@ recmap_status open_shard_read_file(const struct open_shard *shard, void *data, s
     struct span_reader reader = reader_of(shard);
     reader.stored = NULL;
     if (is_compressed(shard)) return span_read(&reader, data, size, offset, error);
-    return open_shard_read(shard, data, size, offset, error);
+    if (!shard->source) return open_shard_read(shard, data, size, offset, error);
+    return source_read(source_origin(shard->source), data, size, offset, error);
 }
 
 recmap_status open_shard_read_frames(const struct open_shard *shard, uint8_t *data,

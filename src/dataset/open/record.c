@@ -213,8 +213,8 @@ static bool may_be_wrong_read(recmap_status status) {
     return status == RECMAP_CORRUPT || status == RECMAP_STALE;
 }
 
-/* Bytes that fail a check may have been changed on the way, so they are read once more: spans are
- * inflated then, because what the cache on the disk has may be damaged again. */
+/* Bytes that fail a check may have been changed on the way, so they are read once more: past the
+ * cache on the disk, because what it has may be damaged again. */
 static recmap_status read_record(recmap_record *record, recmap_dataset *dataset,
                                  const struct open_shard *shard, const struct index_place *place,
                                  uint64_t number, recmap_error *error) {

@@ -141,8 +141,8 @@ bool open_shard_forget(const struct open_shard *shard, uint64_t offset, uint64_t
 recmap_status open_shard_read(const struct open_shard *shard, void *data, size_t size,
                               uint64_t offset, recmap_error *error);
 
-/* The same, but spans are inflated although the disk cache has them: what it has says nothing about
- * the shard's file. */
+/* The same, but without spans and bytes of remote objects that the disk cache has: what it has says
+ * nothing about the shard's file. */
 recmap_status open_shard_read_file(const struct open_shard *shard, void *data, size_t size,
                                    uint64_t offset, recmap_error *error);
 

@@ -224,6 +224,10 @@ static bool has_cached(struct source *source, uint64_t offset, uint64_t size) {
     return !size || cache_file_has(cached->file, cache_file_blocks(offset, size));
 }
 
+static struct source *origin_of_cached(struct source *source) {
+    return ((struct cached_source *)source)->origin;
+}
+
 static void close_cached(struct source *source) {
     struct cached_source *cached = (struct cached_source *)source;
     cache_file_close(cached->file);
@@ -232,7 +236,7 @@ static void close_cached(struct source *source) {
 }
 
 static const struct source_table cached_table = {read_cached, close_cached, forget_cached,
-                                                 has_cached};
+                                                 has_cached, origin_of_cached};
 
 void cached_source_replace(struct source **source, struct disk_cache *cache, bool checks_blocks) {
     struct source *origin = *source;

@@ -94,7 +94,7 @@ static void close_object(struct source *source) {
     free(object);
 }
 
-static const struct source_table client_table = {read_ranges, close_object, NULL, NULL};
+static const struct source_table client_table = {read_ranges, close_object, NULL, NULL, NULL};
 
 static recmap_status find_object(struct client_source *source, const char *url,
                                  recmap_error *error) {

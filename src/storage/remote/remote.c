@@ -148,7 +148,7 @@ static void close_object(struct source *source) {
     free(remote);
 }
 
-static const struct source_table remote_table = {read_objects, close_object, NULL, NULL};
+static const struct source_table remote_table = {read_objects, close_object, NULL, NULL, NULL};
 
 /* Finds out size, time and ETag by requesting the first byte. A request for a header alone would
  * not do: URLs that are signed for GET do not allow it. */

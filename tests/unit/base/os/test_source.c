@@ -46,7 +46,7 @@ static void close_object(struct source *source) {
     ((struct object *)source)->is_closed = true;
 }
 
-static const struct source_table table = {read_object, close_object, NULL, NULL};
+static const struct source_table table = {read_object, close_object, NULL, NULL, NULL};
 
 static struct object object_of(uint64_t size) {
     return (struct object){

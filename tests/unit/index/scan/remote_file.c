@@ -90,7 +90,7 @@ static void close_remote(struct source *source) {
 recmap_status remote_file_open(struct source **source, void *context, size_t shard_index,
                                const char *name, const struct remote_identity *expected,
                                recmap_error *error) {
-    static const struct source_table table = {read_remote, close_remote, NULL, NULL};
+    static const struct source_table table = {read_remote, close_remote, NULL, NULL, NULL};
     (void)shard_index;
     struct remote_file *remote = calloc(1, sizeof *remote);
     assert_non_null(remote);

@@ -60,7 +60,7 @@ static void close_object(struct source *source) {
     (void)source;
 }
 
-static const struct source_table object_table = {read_object, close_object, NULL, NULL};
+static const struct source_table object_table = {read_object, close_object, NULL, NULL, NULL};
 
 static struct object object_init(void) {
     return (struct object){.source = {.table = &object_table,
