@@ -248,6 +248,16 @@ ssize_t pread64(int fd, void *data, size_t size, off_t offset) {
     return read_with(fd, data, size, offset, CALLER);
 }
 
+/* While reads count, nothing is in memory, so that each byte is read by the calls that count. */
+ssize_t preadv2(int fd, const struct iovec *parts, int count, off_t offset, int flags) {
+    static ssize_t (*real)(int, const struct iovec *, int, off_t, int);
+    NEXT(real, "preadv2");
+    bool is_hidden = is_active && !is_inside && plan.kinds & CALL_BIT(CALL_READ);
+    if (!is_hidden || !(flags & RWF_NOWAIT)) return real(fd, parts, count, offset, flags);
+    errno = EAGAIN;
+    return -1;
+}
+
 static ssize_t write_with(int fd, const void *data, size_t size, off_t offset, const void *caller) {
     static ssize_t (*real)(int, const void *, size_t, off_t);
     NEXT(real, "pwrite");

@@ -13,7 +13,7 @@ enum call_kind {
     CALL_OPEN,
     CALL_FOLDER, /* opendir */
     CALL_STAT,
-    CALL_READ,
+    CALL_READ, /* while it counts, the page cache seems to be empty */
     CALL_WRITE,
     CALL_RESIZE,
     CALL_SYNC,
