@@ -142,7 +142,8 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
             an evaluation needs that always looks at the same batches. Only a ``for`` after
             `load_state_dict` or `seek` begins at the place to which the loader was moved. A state
             after the last batch of a ``for`` (at the start of epoch `epochs`, 1 without it, or of a
-            later one) is loaded as the start, because nothing of that ``for`` is left.
+            later one) is loaded as the start, because nothing of that ``for`` is left. Of two
+            threads that begin a ``for``, the later one ends the other's.
         last: what to do with records that do not fill a step: "keep" divides them evenly over the
             ranks, "drop" leaves them out, "pad" adds records from the start of the epoch. All ranks
             have the same number of steps.
@@ -406,20 +407,26 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
             raise ValueError("the order is empty, so the iteration would never end")
         if self._epochs == math.inf and not len(self):
             raise ValueError("an epoch has no steps, so the iteration would never end")
-        self._restart(ends_iterator=True)
+        former = self._restart(ends_iterator=True)
         if self._epochs is None:
             self._skip_end()
-        iterator = _recmap.Iterator(
-            self._loader, self._first_source(), self._converter(finish), self._epoch_limit()
-        )
+        source, convert = self._first_source(), self._converter(finish)
+        iterator = _recmap.Iterator(self._loader, source, convert, self._epoch_limit(), former)
         if self._stall is not None:
             self._stall.begin()
         return iterator
 
-    def _restart(self, *, ends_iterator: bool) -> None:
-        """Moves to the start if the next ``for`` begins there."""
-        if self._restarts and self._loader.restart(ends_iterator):
+    def _restart(self, *, ends_iterator: bool) -> int | None:
+        """Moves to the start if the next ``for`` begins there.
+
+        Returns the number of the iteration before the one that begins there.
+        """
+        if not self._restarts:
+            return None
+        has_moved, iteration = self._loader.restart(ends_iterator)
+        if has_moved:
             self._note_move()
+        return iteration
 
     def _while_asked(self, function: Callable[[], Value]) -> Value:
         """Returns what the function returns, which waits for a batch as a ``for`` does."""
@@ -889,7 +896,8 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         epoch needs nothing more), "memory" or "cache" (which has no room for more), "failed"
         (something could not be read, or remote shards have no cache), or "stopped" with the loader.
         With ``warm="auto"``, also "unsuitable" (shards are compressed, or not on a disk of this
-        machine) and "other" (another process of this machine warms the same shards).
+        machine), "other" (another process of this machine warms the same shards) and "sequential"
+        (records are read in their order, so warming would not help, and none was done).
         "warmed_bytes": bytes that were read or inflated for this. "warm_bytes": bytes that were
         there already, each time they were needed.
 

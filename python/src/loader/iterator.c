@@ -22,15 +22,33 @@ struct iterator_object {
     char is_one_epoch;    /* ends at the next end of an epoch; without a limit */
 };
 
-/* Iterator(loader, prepare, convert or None, epoch limit or None for one epoch) */
+/* Begins to iterate, which ends the former iterator. With the number that `restart` gave, does so
+ * only if no other thread has begun since: otherwise this iterator is the former one. */
+static void begin_iteration(struct iterator_object *self, const uint64_t *former) {
+    struct loader_object *source = self->source;
+    Py_BEGIN_CRITICAL_SECTION((PyObject *)source);
+    if (former && *former != source->iteration) {
+        self->iteration = *former;
+    } else {
+        self->iteration = ++source->iteration;
+        source->is_iterating = 1;
+        source->was_moved = 0;
+    }
+    Py_END_CRITICAL_SECTION();
+}
+
+/* Iterator(loader, prepare, convert or None, epoch limit or None for one epoch, number of the
+ * iteration that `restart` gave or None) */
 static PyObject *iterator_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
-    static char *names[] = {"loader", "prepare", "convert", "epoch_limit", NULL};
-    PyObject *source, *prepare, *convert, *limit;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O!OOO:Iterator", names, loader_type,
-                                     &source, &prepare, &convert, &limit))
+    static char *names[] = {"loader", "prepare", "convert", "epoch_limit", "former", NULL};
+    PyObject *source, *prepare, *convert, *limit, *former;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O!OOOO:Iterator", names, loader_type,
+                                     &source, &prepare, &convert, &limit, &former))
         return NULL;
     uint64_t epoch_limit = 0;
+    uint64_t former_iteration = 0;
     if (limit != Py_None && !take_uint64(limit, &epoch_limit)) return NULL;
+    if (former != Py_None && !take_uint64(former, &former_iteration)) return NULL;
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     struct iterator_object *self = (struct iterator_object *)allocate(type, 0);
     if (!self) return NULL;
@@ -44,11 +62,7 @@ static PyObject *iterator_new(PyTypeObject *type, PyObject *arguments, PyObject 
     }
     self->epoch_limit = epoch_limit;
     self->is_one_epoch = limit == Py_None;
-    Py_BEGIN_CRITICAL_SECTION(source);
-    self->iteration = ++self->source->iteration;
-    self->source->is_iterating = 1;
-    self->source->was_moved = 0;
-    Py_END_CRITICAL_SECTION();
+    begin_iteration(self, former == Py_None ? NULL : &former_iteration);
     return (PyObject *)self;
 }
 

@@ -437,27 +437,37 @@ static int may_restart(const struct loader_object *self) {
     return is_elsewhere && !self->was_moved && !self->is_iterating;
 }
 
-/* restart(whether to end the iterator first) -> whether the loader was moved to the start. That is
- * not done if the caller has moved it, nor while there is an iterator. Both are looked at again
- * with the lock held: another thread may have moved the loader, or begun to iterate, before. */
-static PyObject *restart(PyObject *object, PyObject *argument) {
-    struct loader_object *self = (struct loader_object *)object;
+/* Moves the loader to the start unless the caller has moved it, or there is an iterator. Both are
+ * looked at again with the lock held: another thread may have moved the loader, or begun to
+ * iterate, before. Returns whether it was moved, or -1 with an exception. */
+static int move_to_start(struct loader_object *self) {
     recmap_error error = RECMAP_ERROR_INIT;
     struct move move;
+    if (!may_restart(self)) return 0;
+    if (begin_move(&move, self) < 0) return -1;
+    if (!may_restart(self)) {
+        cancel_move(self, &move);
+        return 0;
+    }
+    recmap_status status = move_library(self, recmap_loader_seek, 0, 0, &error);
+    if (end_move(self, &move, status, &error) < 0) return -1;
+    self->next_step = 0;
+    return 1;
+}
+
+/* restart(whether to end the iterator first) -> (whether the loader was moved to the start, number
+ * of the iteration before the one that begins there). An iterator with that number has ended if
+ * another thread has begun to iterate in the meantime: else it would begin in the middle. */
+static PyObject *restart(PyObject *object, PyObject *argument) {
+    struct loader_object *self = (struct loader_object *)object;
     if (argument == Py_True) {
         self->iteration++;
         self->is_iterating = 0;
     }
-    if (!may_restart(self)) Py_RETURN_FALSE;
-    if (begin_move(&move, self) < 0) return NULL;
-    if (!may_restart(self)) {
-        cancel_move(self, &move);
-        Py_RETURN_FALSE;
-    }
-    recmap_status status = move_library(self, recmap_loader_seek, 0, 0, &error);
-    if (end_move(self, &move, status, &error) < 0) return NULL;
-    self->next_step = 0;
-    Py_RETURN_TRUE;
+    uint64_t iteration = self->iteration;
+    int is_moved = move_to_start(self);
+    if (is_moved < 0) return NULL;
+    return Py_BuildValue("(NK)", PyBool_FromLong(is_moved), (unsigned long long)iteration);
 }
 
 /* Stops the library's threads, between begin_move and end_move. */

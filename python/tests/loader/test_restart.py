@@ -157,6 +157,37 @@ def test_a_new_for_ends_the_former_one_before_it_restarts(small):
     assert list(former) == []
 
 
+def in_two_threads(function):
+    """The results of both, which run at once and switch often."""
+    barrier, results = threading.Barrier(2), []
+
+    def run():
+        barrier.wait()
+        results.append(function())
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    return results
+
+
+def test_of_two_threads_the_later_one_ends_the_for_of_the_other(small):
+    """None of them begins in the middle."""
+    loader = recmap.Loader(small, 5, restart=True)
+    expected = numbers_of(loader)
+    for _ in range(200):
+        found = in_two_threads(lambda: numbers_of(loader))
+        assert expected in found
+        assert all(numbers == expected[: len(numbers)] for numbers in found)
+
+
 @pytest.mark.parametrize("epochs", [None, 1, 2])
 @pytest.mark.parametrize("has_ended", [True, False])
 def test_the_state_of_a_finished_for_is_the_start(small, epochs, has_ended):
