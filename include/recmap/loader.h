@@ -221,7 +221,7 @@ typedef enum recmap_warm_state {
     RECMAP_WARM_STATE_OFF = 0,     /* it was not asked for, or not needed yet */
     RECMAP_WARM_STATE_WAITING = 1, /* it stopped with the loader, or before the loader moved */
     RECMAP_WARM_STATE_RUNNING = 2,
-    RECMAP_WARM_STATE_COMPLETE = 3, /* the rest of the epoch needs nothing more */
+    RECMAP_WARM_STATE_COMPLETE = 3, /* it ended: everything that the epoch needs is there */
     RECMAP_WARM_STATE_MEMORY = 4,   /* it ended, or did not begin: memory has no room */
     RECMAP_WARM_STATE_CACHE = 5,    /* it ended: the cache on the disk is full or fails */
     RECMAP_WARM_STATE_FAILED = 6,   /* it ended: something could not be read, or is remote and
@@ -229,6 +229,7 @@ typedef enum recmap_warm_state {
     /* With RECMAP_WARM_AUTO, it did not begin because */
     RECMAP_WARM_STATE_UNSUITABLE = 7, /* shards are compressed, or not on a disk of this machine */
     RECMAP_WARM_STATE_OTHER = 8,      /* another process warms these shards */
+    RECMAP_WARM_STATE_SEQUENTIAL = 9, /* records are read in order, so it would not help */
 } recmap_warm_state;
 
 /* Counted since the loader was created. Batches, records and bytes are those that the caller took.

@@ -24,7 +24,7 @@ from ._display.live import LiveDisplay, sparkline_html
 from ._display.tables import facts_html
 from ._loader.joined import JoinedLoader, check_loader
 from ._loader.loader import Loader
-from ._loader.stages import Statistics
+from ._loader.stages import WARMED, Statistics
 from ._loader.why import cause_times
 
 if TYPE_CHECKING:
@@ -59,6 +59,8 @@ _COUNTERS = {
     "request_hedges": ("hedges", 1, "Requests sent because a first one was slow"),
     "requested_bytes": ("requested_bytes", 1, "Bytes asked for from remote stores"),
     "used_bytes": ("used_bytes", 1, "Bytes asked for from remote stores that were needed"),
+    "warmed_bytes": ("warmed_bytes", 1, "Bytes that were read to warm the shards"),
+    "warm_bytes": ("warm_bytes", 1, "Bytes to warm that were there already"),
     "transform_seconds": ("transform_ns", 1e-9, "Time in the transform, in all threads"),
     "transform_wait_seconds": ("transform_wait_ns", 1e-9, "Time that the transform was waited for"),
 }
@@ -84,11 +86,12 @@ def prometheus(
     ``_decoded_pictures_total``, ``_decode_failures_total``, ``_decode_warnings_total``,
     ``_cache_hits_total``, ``_cache_misses_total``, ``_requests_total``, ``_request_retries_total``,
     ``_request_hedges_total``, ``_requested_bytes_total``, ``_used_bytes_total``,
-    ``_transform_seconds_total``, ``_transform_wait_seconds_total``, ``_cause_seconds_total`` by
-    "cause", ``_stalls_total``, ``_request_latency_seconds`` with a label ``quantile`` (0.5 and
-    0.99), ``_batches_ready``, ``_threads``, ``_epoch``, ``_position`` and ``_limiting_stage``,
-    which is 1 for the stage that limits. They are read when the registry is scraped and cost the
-    loader nothing in between.
+    ``_warmed_bytes_total``, ``_warm_bytes_total``, ``_transform_seconds_total``,
+    ``_transform_wait_seconds_total``, ``_cause_seconds_total`` by "cause", ``_stalls_total``,
+    ``_request_latency_seconds`` with a label ``quantile`` (0.5 and 0.99), ``_batches_ready``,
+    ``_threads``, ``_epoch``, ``_position``, ``_limiting_stage``, which is 1 for the stage that
+    limits, and ``_warmed``, which is 1 for the present state of warming. They are read when the
+    registry is scraped and cost the loader nothing in between.
 
     Args:
         registry: where to register; None: prometheus-client's default registry.
@@ -225,12 +228,17 @@ def _places(found: list[tuple[str, tuple[int, int], Statistics]]) -> Iterable[An
     stage = GaugeMetricFamily(
         "recmap_loader_limiting_stage", "1 for the stage that limits", labels=["loader", "stage"]
     )
+    warmed = GaugeMetricFamily(
+        "recmap_loader_warmed", "1 for the state of warming", labels=["loader", "state"]
+    )
     for label, place, statistics in found:
         epoch.add_metric([label], place[0])
         position.add_metric([label], place[1])
         for name in _STAGES:
             stage.add_metric([label, name], float(statistics["limiting_stage"] == name))
-    yield from (epoch, position, stage)
+        for state in WARMED:
+            warmed.add_metric([label, state], float(statistics["warmed"] == state))
+    yield from (epoch, position, stage, warmed)
 
 
 @suggest_arguments

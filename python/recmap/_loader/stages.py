@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
-__all__ = ["Stage", "Statistics", "TransformTimes", "Warmed", "statistics_of"]
+__all__ = ["WARMED", "Stage", "Statistics", "TransformTimes", "Warmed", "statistics_of"]
 
 Stage: TypeAlias = Literal["none", "reading", "decoding", "transform", "caller"]
 # In the order of the library's `recmap_warm_state`.
@@ -26,9 +26,11 @@ Warmed: TypeAlias = Literal[
     "failed",
     "unsuitable",
     "other",
+    "sequential",
 ]
 
-_WARMED: tuple[Warmed, ...] = get_args(Warmed)
+WARMED: tuple[Warmed, ...] = get_args(Warmed)
+_NEEDS_NOTHING: tuple[Warmed, ...] = ("running", "complete", "sequential")
 
 
 class Statistics(TypedDict):
@@ -117,7 +119,7 @@ def statistics_of(
         "transform_wait_ns": times.waited_ns,
         "transform_idle_ns": times.idle_ns,
     }
-    found["warmed"] = _WARMED[found.pop("warm_state", 0)]
+    found["warmed"] = WARMED[found.pop("warm_state", 0)]
     run_ns = found.pop("run_ns", 0)
     found["limiting_stage"], found["explanation"] = _limit(found, times, run_ns)
     if found["limiting_stage"] in ("reading", "decoding") and any(causes.values()):
@@ -170,7 +172,7 @@ def _limiting_read(found: Statistics, wait: str, room_ns: int) -> tuple[Stage, s
 
 def _advice(causes: Mapping[str, int], warmed: Warmed) -> str:
     """What helps if most of the time is spent on reading from a disk."""
-    if 2 * causes.get("disk", 0) <= sum(causes.values()) or warmed in ("running", "complete"):
+    if 2 * causes.get("disk", 0) <= sum(causes.values()) or warmed in _NEEDS_NOTHING:
         return ""
     if warmed == "memory":
         return "; memory has no room to warm the shards: use Windowed"

@@ -262,8 +262,26 @@ def test_prometheus_collects_a_loader(digits):
     assert found["recmap_loader_epoch", "train"] == 0
     stages = [value for key, value in found.items() if key[0] == "recmap_loader_limiting_stage"]
     assert sorted(stages) == [0, 0, 0, 0, 1]
+    assert found["recmap_loader_warmed", "train", "off"] == 1
+    assert found["recmap_loader_warmed", "train", "running"] == 0
     text = client.generate_latest(registry).decode()
     assert 'recmap_loader_batches_total{loader="train"} 1.0' in text
+
+
+def test_prometheus_has_the_state_of_warming(made):
+    client = pytest.importorskip("prometheus_client")
+    registry = client.CollectorRegistry()
+    loader = recmap.Loader(made, 37, shuffle=True, warm="on")
+    recmap.metrics.prometheus(loader, registry)
+    assert sum(len(batch) for batch in loader) == len(made)
+    while loader.statistics["warmed"] == "running":
+        time.sleep(0.01)
+    found, statistics = samples_of(registry), loader.statistics
+    states = {key[2]: value for key, value in found.items() if key[0] == "recmap_loader_warmed"}
+    assert [state for state, value in states.items() if value] == [statistics["warmed"]]
+    assert sorted(states.values()) == [0] * 9 + [1]
+    assert found["recmap_loader_warmed_bytes_total", "loader"] == statistics["warmed_bytes"]
+    assert found["recmap_loader_warm_bytes_total", "loader"] == statistics["warm_bytes"]
 
 
 def test_prometheus_with_several_loaders(digits):

@@ -41,6 +41,7 @@ def test_the_explanation_says_what_would_help():
     assert advice("off", disk=6, parsing=5).endswith("or Windowed would help")
     assert advice("memory", disk=6, parsing=5).endswith("use Windowed")
     assert advice("off", disk=5, parsing=6) == advice("complete", disk=9) == ""
+    assert advice("sequential", disk=9) == ""
 
 
 def test_closing_ends_it(made):

@@ -117,7 +117,7 @@ static recmap_warm_state lock_first(struct source **lock, const recmap_dataset *
 bool warm_auto_may_begin(recmap_warm_state *why, recmap_loader *loader) {
     struct warm_auto *automatic = &loader->warm.automatic;
     if (!are_plain_files(loader->dataset)) *why = RECMAP_WARM_STATE_UNSUITABLE;
-    else if (!is_random(loader)) *why = RECMAP_WARM_STATE_COMPLETE;
+    else if (!is_random(loader)) *why = RECMAP_WARM_STATE_SEQUENTIAL;
     else if (!fits(loader)) *why = RECMAP_WARM_STATE_MEMORY;
     else *why = lock_first(&automatic->lock, loader->dataset);
     return *why == RECMAP_WARM_STATE_RUNNING;

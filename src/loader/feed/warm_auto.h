@@ -25,7 +25,7 @@ bool warm_auto_has_waited(recmap_loader *loader);
 /* Returns true if to begin: the next step reads records at random, all shards are plain files, the
  * rest of the epoch fits into memory beside what is mapped, the shards are on a disk of this
  * machine, and no other process of it warms them, which a lock on the first shard tells. Takes the
- * lock then. Otherwise `why` says what forbids it: COMPLETE if warming would not help. */
+ * lock then. Otherwise `why` says what forbids it: SEQUENTIAL if warming would not help. */
 bool warm_auto_may_begin(recmap_warm_state *why, recmap_loader *loader);
 
 /* Releases the lock, if it is held. */

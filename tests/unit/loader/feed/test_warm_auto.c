@@ -153,7 +153,7 @@ static void test_reads_in_order_need_none(void **state) {
     warm_set_write(false);
     ASSERT_OK(recmap_order_sequential(&order, WARM_RECORDS, &error), &error);
     struct run run = run_begin(order);
-    assert_int_equal(try(&run), RECMAP_WARM_STATE_COMPLETE);
+    assert_int_equal(try(&run), RECMAP_WARM_STATE_SEQUENTIAL);
     run_end(&run);
 }
 
