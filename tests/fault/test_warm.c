@@ -144,7 +144,8 @@ static void run_cases(const char *name, recmap_access access) {
     assert_int_equal(epoch.warmed, RECMAP_WARM_STATE_COMPLETE);
     assert_int_equal(epoch.error_count, 0);
     assert_true(epoch.call_count > 0);
-    assert_int_equal(cases_run(name, 2 * epoch.call_count, test_is_long() ? 1 : 3, run_case, &access), 0);
+    assert_int_equal(
+        cases_run(name, 2 * epoch.call_count, test_is_long() ? 1 : 3, run_case, &access), 0);
 }
 
 static void test_reads_that_fail_end_only_warming(void **state) {

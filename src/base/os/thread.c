@@ -52,6 +52,13 @@ uint64_t thread_get_slept_ns(void) {
     return clock_ns() - (uint64_t)ran.tv_sec * 1000000000u - (uint64_t)ran.tv_nsec - queued_ns;
 }
 
+bool thread_find_queued_ns(uint64_t *queued_ns, long number) {
+    char path[64];
+    uint64_t ran_ns;
+    snprintf(path, sizeof path, "/proc/self/task/%ld/schedstat", number);
+    return read_schedule(&ran_ns, queued_ns, path);
+}
+
 bool thread_is_runnable(long number) {
     char path[64], text[512];
     snprintf(path, sizeof path, "/proc/self/task/%ld/stat", number);

@@ -43,6 +43,10 @@ uint64_t thread_get_slept_ns(void);
  * which it ran counts. Returns false if the kernel does not say. */
 bool thread_find_slept_ns(uint64_t *slept_ns, long number);
 
+/* How long a thread of this process has waited for a CPU since it started. Returns false if the
+ * kernel does not say. */
+bool thread_find_queued_ns(uint64_t *queued_ns, long number);
+
 /* Returns true if a thread of this process runs, or would run if it had a CPU. */
 bool thread_is_runnable(long number);
 

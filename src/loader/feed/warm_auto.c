@@ -5,6 +5,7 @@
 #include "base/memory/page_cache.h"
 #include "base/os/private_file.h"
 #include "base/os/process.h"
+#include "base/os/thread.h"
 #include "dataset/open/open_shard.h"
 #include "dataset/warm/warm_plan.h"
 #include "loader/feed/loader.h"
@@ -19,29 +20,56 @@ enum { FREE_SHARE = 16, SAMPLE_MAX = 4096 };
 
 static void add_times(struct warm_auto *sum, struct activity *activity) {
     struct activity copy;
+    uint64_t queued_ns = 0;
     activity_copy(&copy, activity);
     sum->disk_ns += copy.total_ns[ACTIVITY_DISK];
     for (int stage = ACTIVITY_IDLE + 1; stage < ACTIVITY_STAGES; stage++)
         sum->busy_ns += copy.total_ns[stage];
+    if (copy.thread && thread_find_queued_ns(&queued_ns, copy.thread)) sum->queued_ns += queued_ns;
 }
 
+/* Only the calling thread changes how long it has waited, so that needs no lock. */
 static struct warm_auto take_times(recmap_loader *loader, uint64_t now_ns) {
     struct warm_auto sum = {.since_ns = now_ns, .wait_ns = loader->statistics.caller_wait_ns};
     uint64_t count = min_u64(atomic_load(&loader->activity_count), loader->options.thread_count);
     for (uint64_t i = 0; i < count; i++) add_times(&sum, &loader->activities[i]);
+    pthread_mutex_lock(&loader->lock);
+    sum.record_count = loader->statistics.record_count;
+    sum.missing_count = loader->statistics.readahead_count;
+    pthread_mutex_unlock(&loader->lock);
     return sum;
 }
 
-/* The caller waited for at least a quarter of the time, and of the threads' work most was reading
- * from files. Only the calling thread changes how long it has waited, so no lock is needed. */
+/* Workers may have been replaced, and their times begin again. */
+static uint64_t increase(uint64_t now, uint64_t before) {
+    return now > before ? now - before : 0;
+}
+
+static struct warm_auto difference(const struct warm_auto *now, const struct warm_auto *last) {
+    return (struct warm_auto){
+        .wait_ns = increase(now->wait_ns, last->wait_ns),
+        .disk_ns = increase(now->disk_ns, last->disk_ns),
+        .busy_ns = increase(now->busy_ns, last->busy_ns),
+        .queued_ns = increase(now->queued_ns, last->queued_ns),
+        .record_count = increase(now->record_count, last->record_count),
+        .missing_count = increase(now->missing_count, last->missing_count),
+    };
+}
+
+bool warm_auto_is_slow(const struct warm_auto *measured, uint64_t passed_ns) {
+    if (4 * measured->wait_ns < passed_ns) return false;
+    if (2 * measured->disk_ns > measured->busy_ns) return true;
+    bool is_cold = measured->missing_count && 4 * measured->missing_count >= measured->record_count;
+    return is_cold && 2 * (measured->disk_ns + measured->queued_ns) > measured->busy_ns;
+}
+
 bool warm_auto_has_waited(recmap_loader *loader) {
     struct warm_auto *last = &loader->warm.automatic;
     if (last->since_ns && loader->statistics.caller_wait_ns == last->wait_ns) return false;
     uint64_t now_ns = clock_ns(), passed_ns = now_ns - last->since_ns;
     if (last->since_ns && passed_ns < INTERVAL_NS) return false;
-    struct warm_auto now = take_times(loader, now_ns);
-    bool has_waited = last->since_ns && 4 * (now.wait_ns - last->wait_ns) >= passed_ns &&
-                      2 * (now.disk_ns - last->disk_ns) > now.busy_ns - last->busy_ns;
+    struct warm_auto now = take_times(loader, now_ns), measured = difference(&now, last);
+    bool has_waited = last->since_ns && warm_auto_is_slow(&measured, passed_ns);
     now.lock = last->lock;
     *last = now;
     return has_waited;

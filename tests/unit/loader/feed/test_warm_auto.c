@@ -82,6 +82,24 @@ static void test_only_waiting_for_the_disk_counts(void **state) {
     run_end(&run);
 }
 
+/* On a busy machine, most of the time is spent on waiting for a CPU after each page. */
+static void test_waiting_for_a_cpu_counts_if_records_are_not_in_memory(void **state) {
+    (void)state;
+    struct warm_auto measured = {
+        .wait_ns = SECOND_NS, .busy_ns = 2 * SECOND_NS, .queued_ns = 2 * SECOND_NS - 1};
+    assert_false(warm_auto_is_slow(&measured, SECOND_NS)); /* no record was missing */
+    measured.record_count = 100;
+    measured.missing_count = 24;
+    assert_false(warm_auto_is_slow(&measured, SECOND_NS));
+    measured.missing_count = 25;
+    assert_true(warm_auto_is_slow(&measured, SECOND_NS));
+    assert_false(warm_auto_is_slow(&measured, 5 * SECOND_NS)); /* the caller hardly waits */
+    measured.queued_ns = SECOND_NS / 2;
+    assert_false(warm_auto_is_slow(&measured, SECOND_NS)); /* the threads work */
+    measured.disk_ns = SECOND_NS;
+    assert_true(warm_auto_is_slow(&measured, SECOND_NS));
+}
+
 /* ---- Conditions. */
 
 static recmap_warm_state try(struct run *run) {
@@ -224,15 +242,16 @@ static void test_a_loader_that_waits_begins(void **state) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, warm_set_enter, warm_set_leave)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_only_waiting_for_the_disk_counts),
-                                       TEST(test_one_process_at_a_time),
-                                       TEST(test_processes_that_were_forked),
-                                       TEST(test_reads_in_order_need_none),
-                                       TEST(test_the_rest_must_fit_into_memory),
-                                       TEST(test_compressed_shards_are_not_warmed),
-                                       cmocka_unit_test_setup_teardown(test_only_disks_are_warmed,
-                                                                       enter_in_memory,
-                                                                       warm_set_leave),
-                                       TEST(test_a_loader_that_waits_begins)};
+    const struct CMUnitTest tests[] = {
+        TEST(test_only_waiting_for_the_disk_counts),
+        TEST(test_waiting_for_a_cpu_counts_if_records_are_not_in_memory),
+        TEST(test_one_process_at_a_time),
+        TEST(test_processes_that_were_forked),
+        TEST(test_reads_in_order_need_none),
+        TEST(test_the_rest_must_fit_into_memory),
+        TEST(test_compressed_shards_are_not_warmed),
+        cmocka_unit_test_setup_teardown(test_only_disks_are_warmed, enter_in_memory,
+                                        warm_set_leave),
+        TEST(test_a_loader_that_waits_begins)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
