@@ -23,23 +23,22 @@ struct warming {
     struct warming_options options;
     struct worker_group workers;
     atomic_bool is_stopping;
-    pthread_mutex_t lock; /* guards everything below */
-    pthread_cond_t ended;
+    /* Held while the order runs and the kernel is asked, which takes long in a thread of low
+     * priority. */
+    pthread_mutex_t plan_lock;
     struct warm_plan plan;
-    struct warming_state state;
     uint64_t memory_size; /* bytes of files that were warmed in memory */
     uint64_t next_check;  /* of the memory, when so many were warmed */
     uint64_t memory_limit;
+    /* Held for moments only: a loader waits for it while it holds its own lock. */
+    pthread_mutex_t lock;
+    pthread_cond_t ended;
+    struct warming_state state;
     unsigned active_count;
     recmap_error error;
 };
 
-/* ---- Limits. The caller holds the lock. */
-
-static void end(struct warming *warming, recmap_warm_end reason) {
-    if (warming->state.report.end == RECMAP_WARM_COMPLETE) warming->state.report.end = reason;
-    atomic_store(&warming->is_stopping, true);
-}
+/* ---- Limits. The caller holds the lock of the plan. */
 
 static void look_at_memory(struct warming *warming) {
     uint64_t size = page_cache_size(false);
@@ -59,6 +58,31 @@ static bool has_memory(struct warming *warming, uint64_t size) {
     return warming->memory_size + size <= warming->memory_limit;
 }
 
+/* ---- State. */
+
+static void end(struct warming *warming, recmap_warm_end reason) {
+    pthread_mutex_lock(&warming->lock);
+    if (warming->state.report.end == RECMAP_WARM_COMPLETE) warming->state.report.end = reason;
+    pthread_mutex_unlock(&warming->lock);
+    atomic_store(&warming->is_stopping, true);
+}
+
+static void fail_with(struct warming *warming, const recmap_error *error) {
+    pthread_mutex_lock(&warming->lock);
+    if (warming->state.status == RECMAP_OK && error->status != RECMAP_CANCELLED) {
+        warming->state.status = error->status;
+        warming->error = *error;
+    }
+    pthread_mutex_unlock(&warming->lock);
+    atomic_store(&warming->is_stopping, true);
+}
+
+static void leave_out(struct warming *warming) {
+    pthread_mutex_lock(&warming->lock);
+    warming->state.left_out = true;
+    pthread_mutex_unlock(&warming->lock);
+}
+
 /* ---- Work. */
 
 static int must_stop(void *context) {
@@ -66,23 +90,16 @@ static int must_stop(void *context) {
     return atomic_load_explicit(&warming->is_stopping, memory_order_relaxed);
 }
 
-static void fail_with(struct warming *warming, const recmap_error *error) {
-    if (warming->state.status == RECMAP_OK && error->status != RECMAP_CANCELLED) {
-        warming->state.status = error->status;
-        warming->error = *error;
-    }
-    atomic_store(&warming->is_stopping, true);
-}
-
-/* Takes the next range. The caller holds the lock, so the threads take turns in running the order.
- */
+/* Takes the next range. The threads take turns in running the order. */
 static bool take_range(struct warm_range *range, struct warming *warming) {
     recmap_error error = RECMAP_ERROR_INIT;
+    recmap_status status = RECMAP_OK;
     bool is_over = true;
-    if (must_stop(warming)) return false;
-    if (warm_plan_next(range, &is_over, &warming->plan, &error) == RECMAP_OK) return !is_over;
-    fail_with(warming, &error);
-    return false;
+    pthread_mutex_lock(&warming->plan_lock);
+    if (!must_stop(warming)) status = warm_plan_next(range, &is_over, &warming->plan, &error);
+    pthread_mutex_unlock(&warming->plan_lock);
+    if (status != RECMAP_OK) fail_with(warming, &error);
+    return status == RECMAP_OK && !is_over;
 }
 
 static recmap_status enter(struct shard_warmer *warmer, struct warming *warming,
@@ -97,19 +114,20 @@ static recmap_status enter(struct shard_warmer *warmer, struct warming *warming,
     return RECMAP_INVALID;
 }
 
-/* Returns true if to read a range of the shard that the warmer is at. Takes the lock. */
+/* Returns true if to read a range of the shard that the warmer is at. */
 static bool may_read(struct warming *warming, const struct shard_warmer *warmer,
                      const struct warm_range *range) {
     const struct shard_entry *entry = &warming->dataset->shard_table[range->shard_index].entry;
     if (warmer->place != WARM_IN_MEMORY) return true;
-    bool is_left_out = warming->options.only_disks && !shard_warmer_is_on_disk(warmer);
-    pthread_mutex_lock(&warming->lock);
-    bool has_room = is_left_out ||
-                    has_memory(warming, min_u64(range->end - range->begin, entry->file_size));
+    if (warming->options.only_disks && !shard_warmer_is_on_disk(warmer)) {
+        leave_out(warming);
+        return false;
+    }
+    pthread_mutex_lock(&warming->plan_lock);
+    bool has_room = has_memory(warming, min_u64(range->end - range->begin, entry->file_size));
+    pthread_mutex_unlock(&warming->plan_lock);
     if (!has_room) end(warming, RECMAP_WARM_MEMORY);
-    warming->state.left_out |= is_left_out;
-    pthread_mutex_unlock(&warming->lock);
-    return has_room && !is_left_out;
+    return has_room;
 }
 
 static void add_counts(struct warming *warming, const struct shard_warmer *warmer,
@@ -117,10 +135,12 @@ static void add_counts(struct warming *warming, const struct shard_warmer *warme
     pthread_mutex_lock(&warming->lock);
     warming->state.report.read_size += counts->read_size;
     warming->state.report.present_size += counts->present_size;
+    pthread_mutex_unlock(&warming->lock);
+    pthread_mutex_lock(&warming->plan_lock);
     if (warmer->place == WARM_IN_MEMORY)
         warming->memory_size += counts->read_size + counts->present_size;
+    pthread_mutex_unlock(&warming->plan_lock);
     if (counts->is_full) end(warming, RECMAP_WARM_CACHE);
-    pthread_mutex_unlock(&warming->lock);
 }
 
 static recmap_status warm_range(struct warming *warming, struct shard_warmer *warmer,
@@ -143,15 +163,11 @@ static void *work(void *context) {
     uint32_t shard_index = 0;
     if (warming->options.is_background) thread_lower_priority();
     recmap_thread_set_interrupt(must_stop, warming);
-    pthread_mutex_lock(&warming->lock);
     while (take_range(&range, warming)) {
         recmap_error error = RECMAP_ERROR_INIT;
-        pthread_mutex_unlock(&warming->lock);
-        recmap_status status = warm_range(warming, &warmer, &range, &shard_index, &error);
-        pthread_mutex_lock(&warming->lock);
-        if (status != RECMAP_OK) fail_with(warming, &error);
+        if (warm_range(warming, &warmer, &range, &shard_index, &error) != RECMAP_OK)
+            fail_with(warming, &error);
     }
-    pthread_mutex_unlock(&warming->lock);
     shard_warmer_deinit(&warmer);
     pthread_mutex_lock(&warming->lock);
     if (--warming->active_count == 0) {
@@ -178,8 +194,8 @@ static unsigned count_threads(const struct warming *warming) {
 
 /* The lock is held while threads start, so that none ends before all are counted. */
 static recmap_status start_threads(struct warming *warming, recmap_error *error) {
-    pthread_mutex_lock(&warming->lock);
     look_at_memory(warming);
+    pthread_mutex_lock(&warming->lock);
     recmap_status status =
         workers_start(&warming->workers, count_threads(warming), work, warming, error);
     warming->active_count = warming->workers.count;
@@ -193,6 +209,7 @@ recmap_status warming_start(struct warming **warming, recmap_dataset *dataset,
     if (!fresh) return fail_memory(error);
     fresh->dataset = dataset;
     fresh->options = *options;
+    pthread_mutex_init(&fresh->plan_lock, NULL);
     pthread_mutex_init(&fresh->lock, NULL);
     condition_init(&fresh->ended);
     recmap_status status = warm_plan_init(&fresh->plan, dataset, &options->warm, error);
@@ -233,5 +250,6 @@ void warming_destroy(struct warming *warming) {
     warm_plan_deinit(&warming->plan);
     pthread_cond_destroy(&warming->ended);
     pthread_mutex_destroy(&warming->lock);
+    pthread_mutex_destroy(&warming->plan_lock);
     free(warming);
 }
