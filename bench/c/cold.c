@@ -11,62 +11,19 @@
  * again and does not look at them; the loader checks every CRC and hands its batches out.
  *
  * usage: bench_cold FOLDER [REPEATS] */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <recmap/recmap.h>
 
+#include "cold_set.h"
 #include "measure.h"
-#include "random.h"
 #include "set.h"
 
-enum { SHARD_COUNT = 8, OVERHEAD = 16, BATCH = 64, LARGEST = 102400 };
+enum { BATCH = 64 };
 
-#define SET_BYTES ((uint64_t)2 << 30)
-
-static void write_shard(const char *path, uint64_t frame_size, uint64_t count, uint64_t seed) {
-    static uint64_t payload[LARGEST / 8];
-    recmap_error error = RECMAP_ERROR_INIT;
-    recmap_writer *writer;
-    must(recmap_writer_create(&writer, path, NULL, &error), &error);
-    for (uint64_t i = 0; i < LARGEST / 8; i++) payload[i] = random_next(&seed);
-    for (uint64_t i = 0; i < count; i++) {
-        payload[0] = i;
-        must(recmap_writer_write(writer, payload, frame_size - OVERHEAD, &error), &error);
-    }
-    must(recmap_writer_finish(writer, &error), &error);
-    recmap_writer_destroy(writer);
-}
-
-static void make_set(const char *folder, const char *set, uint64_t frame_size) {
-    recmap_shards *shards;
-    char path[SET_PATH_SIZE];
-    if (set_find(&shards, folder, set)) {
-        recmap_shards_destroy(shards);
-        return;
-    }
-    snprintf(path, sizeof path, "%s/%s", folder, set);
-    if (mkdir(path, 0777)) exit(4);
-    for (unsigned i = 0; i < SHARD_COUNT; i++) {
-        set_shard_path(path, folder, set, i, SHARD_COUNT);
-        write_shard(path, frame_size, SET_BYTES / SHARD_COUNT / frame_size, i);
-    }
-}
-
-/* No shard may be mapped when it is dropped. */
-static void drop_cache(const char *folder, const char *set) {
-    char path[SET_PATH_SIZE];
-    for (unsigned i = 0; i < SHARD_COUNT; i++) {
-        set_shard_path(path, folder, set, i, SHARD_COUNT);
-        int fd = open(path, O_RDONLY);
-        if (fd < 0 || posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED)) exit(4);
-        close(fd);
-    }
-}
+#define SET_SIZE ((uint64_t)2 << 30)
 
 enum cold_way {
     COLD_LOADER,
@@ -124,7 +81,7 @@ static double time_way(const char *folder, const char *set, enum cold_way varian
     uint64_t records = recmap_dataset_count(dataset), count = records / part / BATCH * BATCH;
     if (variant >= COLD_LOADER_OFF) count = count / 8 / BATCH * BATCH; /* they take long */
     must(recmap_order_shuffled(&order, records, seed, &error), &error);
-    drop_cache(folder, set);
+    cold_set_drop(folder, set);
     uint64_t start = now_ns();
     if (variant == COLD_BARE) iterate_bare(dataset, order, count);
     else iterate_loader(dataset, order, variant, count);
@@ -144,8 +101,8 @@ static double time_fio(const char *folder, const char *set, uint64_t block, unsi
                       "--norandommap --randrepeat=0 --output-format=terse --terse-version=3 "
                       "--readonly --filename=",
                       (unsigned long long)block, depth, jobs);
-    for (unsigned i = 0; i < SHARD_COUNT && (size_t)at < sizeof command; i++) {
-        set_shard_path(path, folder, set, i, SHARD_COUNT);
+    for (unsigned i = 0; i < COLD_SHARDS && (size_t)at < sizeof command; i++) {
+        set_shard_path(path, folder, set, i, COLD_SHARDS);
         at += snprintf(command + at, sizeof command - (size_t)at, "%s%s", i ? ":" : "", path);
     }
     FILE *fio = popen(command, "r");
@@ -186,8 +143,7 @@ static void measure(const char *folder, const char *set, uint64_t frame_size, ui
                     int repeats) {
     struct samples fio = {.count = 0}, rates[COLD_WAYS] = {{.count = 0}},
                    ratios[COLD_WAYS] = {{.count = 0}}, over_bare = fio;
-    make_set(folder, set, frame_size);
-    recmap_dataset_close(set_open(folder, set, false, NULL)); /* builds its index */
+    cold_set_make(folder, set, SET_SIZE, frame_size);
     struct fio_setting best = best_of_fio(folder, set, frame_size);
     for (int r = 0; r < repeats; r++) {
         double rate[COLD_WAYS], before = time_fio(folder, set, best.block, best.depth, best.jobs);
@@ -218,6 +174,6 @@ int main(int argc, char **argv) {
     }
     int repeats = parse_repeats(argv[2], 3);
     measure(argv[1], "cold-2k", 2048, 8, repeats);
-    measure(argv[1], "cold-100k", LARGEST, 1, repeats);
+    measure(argv[1], "cold-100k", COLD_FRAME_MAX, 1, repeats);
     return 0;
 }
