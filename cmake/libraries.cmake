@@ -79,3 +79,13 @@ if(missing)
                       "Ubuntu: apt-get install ${missing_packages}. Elsewhere install the packages "
                       "of these names, or install a wheel of recmap, which contains them.")
 endif()
+
+# src/base/core/hash.h says what this is for.
+include(CheckCSourceCompiles)
+set(CMAKE_REQUIRED_LIBRARIES PkgConfig::xxhash)
+check_c_source_compiles("#include <xxh_x86dispatch.h>
+int main(void) { return (int)XXH3_128bits(\"\", 0).low64; }" RECMAP_XXHASH_DISPATCH)
+unset(CMAKE_REQUIRED_LIBRARIES)
+if(RECMAP_XXHASH_DISPATCH)
+  add_compile_definitions(RECMAP_XXHASH_DISPATCH)
+endif()

@@ -2,13 +2,18 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <xxhash.h>
 
 #include "base/core/array.h"
 #include "base/core/error.h"
+#include "base/core/hash.h"
+#include "base/core/radix.h"
 #include "base/core/sort.h"
 
-enum { HASHES_MAX = 1 << 22 };
+enum {
+    HASHES_BITS = 22,
+    HASHES_MAX = 1 << HASHES_BITS,
+    SORTED_FROM = 64 - 3 * 11, /* three passes of radix_sort_words */
+};
 
 static bool is_kept(const struct equal_records *records, uint64_t low) {
     return !(low & ((UINT64_C(1) << records->zeros) - 1));
@@ -116,18 +121,72 @@ static recmap_status add_group(struct set_pairs *pairs, const struct examination
     return RECMAP_OK;
 }
 
-static recmap_status find_pairs(struct set_pairs *pairs, struct equal_records *records,
-                                const struct examination *examination, recmap_error *error) {
-    RETURN_IF_FAILED(sort_items(records->hashes, records->count, sizeof *records->hashes,
-                                compare_hashes, error));
-    for (size_t first = 0, end; first < records->count; first = end) {
-        for (end = first + 1; end < records->count; end++)
-            if (!is_equal(&records->hashes[first], &records->hashes[end])) break;
+/* The groups of records with equal hashes that are found. */
+struct search {
+    struct set_pairs *pairs;
+    const struct equal_records *records;
+    const struct examination *examination;
+    struct record_hash *run;
+    size_t run_capacity;
+};
+
+/* Returns true if the hashes are sorted, as those of equal records are: they keep their order. */
+static bool is_sorted(const struct record_hash *run, size_t count) {
+    for (size_t i = 1; i < count; i++)
+        if (compare_hashes(&run[i - 1], &run[i]) > 0) return false;
+    return true;
+}
+
+static recmap_status add_groups(const struct search *search, size_t count, recmap_error *error) {
+    struct record_hash *run = search->run;
+    if (!is_sorted(run, count))
+        RETURN_IF_FAILED(sort_items(run, count, sizeof *run, compare_hashes, error));
+    for (size_t first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count; end++)
+            if (!is_equal(&run[first], &run[end])) break;
         if (end - first > 1)
             RETURN_IF_FAILED(
-                add_group(pairs, examination, records->hashes + first, end - first, error));
+                add_group(search->pairs, search->examination, run + first, end - first, error));
     }
     return RECMAP_OK;
+}
+
+/* Copies the hashes of a run, in which equal ones are, but not only these. */
+static recmap_status add_run(struct search *search, const uint64_t *words, size_t count,
+                             recmap_error *error) {
+    if (count < 2) return RECMAP_OK;
+    if (!array_reserve(&search->run, &search->run_capacity, count, sizeof *search->run))
+        return fail_memory(error);
+    for (size_t i = 0; i < count; i++)
+        search->run[i] = search->records->hashes[words[i] & (HASHES_MAX - 1)];
+    return add_groups(search, count, error);
+}
+
+static recmap_status add_runs(struct search *search, const uint64_t *words, recmap_error *error) {
+    for (size_t first = 0, end, count = search->records->count; first < count; first = end) {
+        for (end = first + 1; end < count; end++)
+            if ((words[first] ^ words[end]) >> SORTED_FROM) break;
+        RETURN_IF_FAILED(add_run(search, words + first, end - first, error));
+    }
+    return RECMAP_OK;
+}
+
+/* Sorts words of a part of each hash and its index. So few hashes have the sorted bits in common
+ * without being equal that this is nearly all of the work. The zero bits that hashes have in common
+ * are left out. */
+static recmap_status find_pairs(struct set_pairs *pairs, const struct equal_records *records,
+                                const struct examination *examination, recmap_error *error) {
+    struct search search = {pairs, records, examination, NULL, 0};
+    size_t count = records->count;
+    uint64_t *words = malloc((2 * count + 1) * sizeof *words);
+    if (!words) return fail_memory(error);
+    for (size_t i = 0; i < count; i++)
+        words[i] = records->hashes[i].low >> records->zeros << HASHES_BITS | i;
+    recmap_status status = add_runs(
+        &search, radix_sort_words(words, words + count, count, SORTED_FROM, 64), error);
+    free(words);
+    free(search.run);
+    return status;
 }
 
 /* ---- Reporting. */

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
+#include "base/core/hash.h"
 #include "dataset/doctor/episode_checks.h"
 
 struct feature_exam *feature_exam_create(const uint8_t *name, size_t name_size, bool is_list) {

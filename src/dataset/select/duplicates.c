@@ -4,13 +4,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include <recmap/batch.h>
 #include <recmap/example.h>
 
 #include "base/core/bytes.h"
 #include "base/core/error.h"
+#include "base/core/hash.h"
 #include "base/core/interrupt.h"
 #include "base/core/sort.h"
 #include "dataset/batch/parse.h"
