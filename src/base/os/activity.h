@@ -32,8 +32,8 @@ struct activity_request {
     char error[128]; /* of the attempt before */
 };
 
-/* Says which bytes of a mapped file a thread touches now. Returns false if it touches none. Called by
- * other threads, under a lock: it may neither wait nor touch what is mapped. */
+/* Says which bytes of a mapped file a thread touches now. Returns false if it touches none. Called
+ * by other threads, under a lock: it may neither wait nor touch what is mapped. */
 typedef bool activity_describe(struct activity_request *request, const void *context);
 
 /* What a thread had waited for at some time. */
@@ -79,8 +79,8 @@ void activity_set_request(const struct activity_request *request);
 void activity_begin_read(const char *name, uint64_t first_byte, uint64_t size);
 void activity_end_read(void);
 
-/* While records of mapped files are read, `describe` tells which: noting each would take longer than
- * touching it. NULL: no longer. `context` must live until then. */
+/* While records of mapped files are read, `describe` tells which: noting each would take longer
+ * than touching it. NULL: no longer. `context` must live until then. */
 void activity_set_pages(activity_describe *describe, const void *context);
 
 /* Fills the request of a read of a file. Of a long name, its end is kept. */

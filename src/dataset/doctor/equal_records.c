@@ -182,8 +182,8 @@ static recmap_status find_pairs(struct set_pairs *pairs, const struct equal_reco
     if (!words) return fail_memory(error);
     for (size_t i = 0; i < count; i++)
         words[i] = records->hashes[i].low >> records->zeros << HASHES_BITS | i;
-    recmap_status status = add_runs(
-        &search, radix_sort_words(words, words + count, count, SORTED_FROM, 64), error);
+    recmap_status status =
+        add_runs(&search, radix_sort_words(words, words + count, count, SORTED_FROM, 64), error);
     free(words);
     free(search.run);
     return status;
