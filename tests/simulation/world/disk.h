@@ -81,7 +81,7 @@ bool disk_write(struct inode *inode, const void *data, size_t size, uint64_t off
 void disk_sync(struct inode *inode);
 /* A sync that fails: some pages are lost, and the kernel forgets that they are not on the disk. */
 void disk_lose_sync(struct inode *inode, struct random_stream *choices);
-/* Writes any pages to the disk, as the kernel does whenever it likes. */
+/* Writes everything to the disk, or any pages of a file, as the kernel does whenever it likes. */
 void disk_write_back(struct random_stream *choices);
 
 /* The machine loses power. Nothing is open. */

@@ -31,6 +31,7 @@ struct world {
     unsigned actor_count;
     bool is_about_loaders;
     bool has_store, has_cache, is_large;
+    bool may_change; /* objects of the store, while they are read */
     unsigned kills_left, crashes_left, changes_left, events_left;
     uint64_t event_scale;
     bool was_disturbed;
@@ -117,7 +118,7 @@ static struct role role_of(enum role_kind kind) {
     role.thread_count = (unsigned)random_between(&world.choices, 1, thread_max);
     role.access = (uint32_t)random_below(&world.choices, 3);
     /* Only the sum of a record tells that a part of it comes from an object that has changed. */
-    role.check = world.changes_left ? RECMAP_CHECK_DATA : (uint32_t)random_below(&world.choices, 2);
+    role.check = world.may_change ? RECMAP_CHECK_DATA : (uint32_t)random_below(&world.choices, 2);
     role.reads_shards = random_once_in(&world.choices, 4);
     role.uses_cache = world.has_cache;
     role.question_work = (int64_t)random_scale(&world.choices, 1 << 18);
@@ -259,9 +260,14 @@ static void change_world_size(void) {
 
 /* ---- Events. */
 
+/* Half of the gaps between events are mostly short, and the others are of any length. */
+static uint64_t choose_gap(void) {
+    return random_once_in(&world.choices, 2) ? random_scale(&world.choices, world.event_scale)
+                                             : random_below(&world.choices, world.event_scale) + 1;
+}
+
 static void set_event(void) {
-    bool has_event = world.events_left > 0;
-    schedule_set_event(has_event ? random_scale(&world.choices, world.event_scale) : FOREVER);
+    schedule_set_event(world.events_left > 0 ? choose_gap() : FOREVER);
 }
 
 static void kill_all(void) {
@@ -275,10 +281,18 @@ static void restart_all(void) {
     for (unsigned i = 0; i < world.actor_count; i++) start(&world.actors[i]);
 }
 
+/* The store has no copies of the shards that processes wrote. */
+static bool store_has_shards(const char *index) {
+    return world.has_store && !world.may_change && strncmp(index, "written", 7);
+}
+
+/* Half of the checks read from the store, if there is one: what a crash or a killed process left in
+ * the cache must be no wrong bytes. */
 static void check_indexes(void) {
     const char *name;
     for (size_t i = 0; (name = oracle_index(i)); i++) {
         struct role role = role_of(ROLE_CHECK);
+        role.uses_store = store_has_shards(name) && random_once_in(&world.choices, 2);
         snprintf(role.index, sizeof role.index, "/data/%s", name);
         run_alone("check", &role);
     }
@@ -334,9 +348,11 @@ static void plan_events(const struct run_cuts *cuts, bool loses_syncs) {
     if (kind < 2) world.kills_left = (unsigned)random_between(&world.choices, 1, 2);
     else if (kind < 5) world.crashes_left = (unsigned)random_between(&world.choices, 1, 2);
     world.events_left = (unsigned)random_below(&world.choices, EVENTS_MAX + 1);
+    /* What a sync that failed has lost shows only after a crash, and so does what a process that
+     * never syncs has in its cache. */
+    if (loses_syncs || (world.has_store && random_once_in(&world.choices, 4)))
+        world.crashes_left++;
     if (world.kills_left || world.crashes_left || world.changes_left) world.events_left += 3;
-    /* What a sync that failed has lost shows only after a crash. */
-    if (loses_syncs) world.crashes_left++;
     if (cuts->kills) world.kills_left = world.crashes_left = 0;
 }
 
@@ -383,8 +399,8 @@ static bool choose_kind(const struct run_cuts *cuts) {
     world.is_about_loaders = kind < 3;
     world.has_store = is_about_store || random_once_in(&world.choices, 4);
     world.has_cache = random_once_in(&world.choices, 4);
-    if (world.has_store && random_once_in(&world.choices, 8) && !cuts->faults[2])
-        world.changes_left = 1;
+    world.may_change = world.has_store && random_once_in(&world.choices, 8) && !cuts->faults[2];
+    world.changes_left = world.may_change;
     return is_about_store;
 }
 

@@ -23,6 +23,7 @@ static uint64_t next_preemption, next_event, mean_gap;
 static uint64_t preemption_number;
 static uint64_t low_priority; /* the next one below all others */
 static bool picks_at_random;
+static bool wakes_for_nothing; /* else a lost wake-up is not made up for by another one */
 static jmp_buf world_place;
 static enum schedule_stop stop;
 static bool has_stopped;
@@ -43,6 +44,7 @@ void schedule_init(const struct schedule_plan *new_plan) {
     mean_gap = random_scale(&choices, 4096);
     point_ns = random_scale(&choices, POINT_NS_MAX);
     picks_at_random = random_once_in(&choices, 2);
+    wakes_for_nothing = random_once_in(&choices, 2);
     low_priority = (uint64_t)1 << 62;
     next_event = FOREVER;
     place_preemption();
@@ -250,7 +252,7 @@ static void preempt(void) {
     if (number >= plan.preemption_limit) return;
     if (number < PREEMPTIONS_MAX && plan.is_left_out[number]) return;
     report->preemption_count++;
-    if (random_once_in(&how, 8)) wake_for_nothing();
+    if (random_once_in(&how, 8) && wakes_for_nothing) wake_for_nothing();
     current->priority = low_priority--;
     if (!plan.is_calm && random_once_in(&how, 4)) {
         trace("is stalled");
