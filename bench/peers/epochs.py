@@ -10,6 +10,7 @@ the same everywhere read a part of it: the first shards, or a few seconds.
 """
 
 import importlib
+import itertools
 import os
 import struct
 import sys
@@ -307,6 +308,76 @@ def grain(data):
     return lambda: some(pipeline.to_iter_dataset(read))
 
 
+def records_of(samples):
+    """A batch as StreamingDataLoader can count it. Of a list, it counts the fields of a record."""
+    return {"record": [sample["record"] for sample in samples]}
+
+
+def mosaic_loader(data):
+    from streaming import StreamingDataLoader, StreamingDataset
+
+    source = StreamingDataset(
+        local=data.path("data.mds"), shuffle=True, shuffle_seed=7, batch_size=BATCH
+    )
+    return StreamingDataLoader(source, batch_size=BATCH, collate_fn=records_of)
+
+
+def begun(loader):
+    """Epoch after epoch. The first has begun, as its order may take as long as a part of it."""
+    batches = itertools.chain.from_iterable(itertools.repeat(loader))
+    next(batches)
+    return batches
+
+
+def mosaic(data):
+    data.warm(data.path("data.mds"))
+    batches = begun(mosaic_loader(data))
+    return lambda: some(batches, lambda batch: len(batch["record"]))
+
+
+def litdata_loader(data):
+    import litdata
+
+    source = litdata.StreamingDataset(data.path("data.litdata"), shuffle=True, seed=7)
+    return litdata.StreamingDataLoader(source, batch_size=BATCH, collate_fn=as_is)
+
+
+def litdata(data):
+    data.warm(data.path("data.litdata"))
+    batches = begun(litdata_loader(data))
+    return lambda: some(batches)
+
+
+def webdataset(data):
+    import webdataset
+
+    path, count = data.path("data.tar"), data.part()
+    data.warm(path)
+    records = webdataset.WebDataset(path, shardshuffle=False, seed=7).to_tuple("record")
+    pipeline = records.shuffle(BUFFER, initial=BUFFER).listed(BATCH)
+    return lambda: min(BUFFER + some(pipeline), count)  # those in the buffer were read as well
+
+
+def spdl(data):
+    """SPDL has no format: its threads call a function, here one that reads a batch from bagz."""
+    import numpy
+    from spdl.pipeline import PipelineBuilder
+
+    source = Bagz(data)
+    source.reader = source.open()
+    numbers = numpy.random.default_rng(7).permutation(len(source)).tolist()
+    batches = [numbers[i : i + BATCH] for i in range(0, len(numbers), BATCH)]
+
+    def iterate():
+        builder = PipelineBuilder().add_source(batches)
+        builder = builder.pipe(source.read, concurrency=THREADS).add_sink(THREADS)
+        pipeline = builder.build(num_threads=THREADS)
+        with pipeline.auto_stop():
+            return some(pipeline)
+
+    return iterate
+
+
 # ---- The questions: of each peer what it is, how it is made, what ours does, and the goals.
 
 
@@ -352,6 +423,30 @@ PEERS = {
     "grain": (
         says("Grain over ArrayRecord", "its blocks", "bytes, unpacked", "no"),
         grain,
+        RAW,
+        {"records": None},
+    ),
+    "streaming": (
+        says("MosaicML Streaming", "no", "bytes", "no"),
+        mosaic,
+        RAW,
+        {"records": None},
+    ),
+    "litdata": (
+        says("LitData, windows of 256", "no", "bytes", "no"),
+        litdata,
+        RAW,
+        {"records": None},
+    ),
+    "webdataset": (
+        says("WebDataset, buffer of 10k", "no", "bytes", "no"),
+        webdataset,
+        RAW,
+        {"records": None},
+    ),
+    "spdl": (
+        says("SPDL, threads, over bagz", "no", "bytes", "no"),
+        spdl,
         RAW,
         {"records": None},
     ),

@@ -3,8 +3,8 @@
 usage: resume.py FOLDER COPIES SET [REPEATS]
 
 Each creates a new loader, loads the state of half an epoch (tf.data: of 100 batches), and takes
-one batch of 256 records as they are, of a shuffled epoch. Opening is outside the time, but
-where worker processes do it.
+one batch of 256 records as they are, of a shuffled epoch. Opening is outside the time, unless
+worker processes do it, or the opened data set holds the state (MosaicML Streaming, LitData).
 """
 
 import json
@@ -14,7 +14,7 @@ import sys
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import recmap
-from epochs import BUFFER, THREADS, Bagz, as_is
+from epochs import BUFFER, THREADS, Bagz, as_is, litdata_loader, mosaic_loader
 from pairs import measure, report, report_absent, says
 from sets import BATCH, Set
 
@@ -108,6 +108,38 @@ def tensorflow(data):
     return resume
 
 
+def mosaic(data):
+    first = mosaic_loader(data)
+    next(iter(first))
+    state = first.state_dict()
+    state["sample_in_epoch"] = first.dataset.size // 2
+
+    def resume():
+        made = mosaic_loader(data)
+        made.load_state_dict(state)
+        assert len(next(iter(made))["record"]) == BATCH
+        return 1
+
+    return resume
+
+
+def litdata(data):
+    loaded = litdata_loader(data)
+    batches = iter(loaded)
+    for _ in range(len(loaded) // 2):
+        next(batches)
+    state = loaded.state_dict()
+    del batches, loaded
+
+    def resume():
+        made = litdata_loader(data)
+        made.load_state_dict(state)
+        assert len(next(iter(made))) == BATCH
+        return 1
+
+    return resume
+
+
 PEERS = [
     (says("StatefulDataLoader over bagz", "-", "-", "no"), lambda data: stateful(data, 0), 100),
     (
@@ -116,6 +148,8 @@ PEERS = [
         100,
     ),
     (says("Grain over ArrayRecord", "-", "-", "no"), grain, None),
+    (says("MosaicML Streaming", "-", "-", "no"), mosaic, None),
+    (says("LitData", "-", "-", "no"), litdata, None),
     (says("tf.data, shuffle(10k), checkpoint", "-", "-", "no"), tensorflow, None),
 ]
 

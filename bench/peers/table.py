@@ -24,6 +24,10 @@ PACKAGES = [
     "datasets",
     "tfrecord",
     "nvidia-dali-cuda120",
+    "mosaicml-streaming",
+    "litdata",
+    "webdataset",
+    "spdl",
 ]
 HEAD = (
     "set",
