@@ -329,10 +329,24 @@ def begun(loader):
     return batches
 
 
+def finish_reading_ahead(source):
+    """Streaming's threads read ahead between rounds, too. That is their time, not recmap's."""
+    epoch = source._iterator
+    while epoch.ready_index < min(epoch.yield_index + source.predownload + 1, epoch.total):
+        time.sleep(0.001)
+
+
 def mosaic(data):
     data.warm(data.path("data.mds"))
-    batches = begun(mosaic_loader(data))
-    return lambda: some(batches, lambda batch: len(batch["record"]))
+    loader = mosaic_loader(data)
+    batches = begun(loader)
+
+    def iterate():
+        count = some(batches, lambda batch: len(batch["record"]))
+        finish_reading_ahead(loader.dataset)
+        return count
+
+    return iterate
 
 
 def litdata_loader(data):
