@@ -179,7 +179,8 @@ def test_one_member_as_two_features(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["1.5", '"1"', "true", "[1]", "{}", "1e400", "9223372036854775808"]
+    "text",
+    ["1.5", '"1"', "true", "[1]", "{}", "1e400", "9223372036854775808", "Infinity", "-Infinity"],
 )
 def test_what_is_no_integer(tmp_path, text):
     with pytest.raises(recmap.FeatureError, match="feature 'a'") as caught:

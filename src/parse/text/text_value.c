@@ -56,8 +56,16 @@ static bool read_bool(int64_t *value, const struct text_piece *piece) {
     return *value || is_word(piece, "false");
 }
 
+/* The first character after a minus. */
+static char first_after_sign(const struct text_piece *piece) {
+    size_t sign_size = *piece->data == '-';
+    return piece->size > sign_size ? piece->data[sign_size] : 0;
+}
+
+/* Returns true if the JSON value is a number. -Infinity begins like one. */
 static bool is_json_number(const struct text_piece *piece) {
-    return *piece->data == '-' || (*piece->data >= '0' && *piece->data <= '9');
+    char first = first_after_sign(piece);
+    return first >= '0' && first <= '9';
 }
 
 static bool is_integer_text(const struct text_piece *piece) {
@@ -95,8 +103,9 @@ static enum text_verdict put_uint64(void *element, const struct text_piece *piec
 
 /* Of JSON, strings, true and false are not numbers, although their text may read like one. */
 static bool is_number_text(const struct text_piece *piece, bool is_json) {
-    return piece->size &&
-           (!is_json || is_json_number(piece) || *piece->data == 'N' || *piece->data == 'I');
+    if (!piece->size) return false;
+    char first = first_after_sign(piece);
+    return !is_json || is_json_number(piece) || first == 'N' || first == 'I';
 }
 
 static enum text_verdict put_int64(void *element, recmap_element kind,
