@@ -350,8 +350,7 @@ static void plan_events(const struct run_cuts *cuts, bool loses_syncs) {
     world.events_left = (unsigned)random_below(&world.choices, EVENTS_MAX + 1);
     /* What a sync that failed has lost shows only after a crash, and so does what a process that
      * never syncs has in its cache. */
-    if (loses_syncs || (world.has_store && random_once_in(&world.choices, 4)))
-        world.crashes_left++;
+    if (loses_syncs || (world.has_store && random_once_in(&world.choices, 4))) world.crashes_left++;
     if (world.kills_left || world.crashes_left || world.changes_left) world.events_left += 3;
     if (cuts->kills) world.kills_left = world.crashes_left = 0;
 }
