@@ -263,10 +263,11 @@ def _texts_of(items: list[Any]) -> list[Any]:
 
 
 class BeyondFloatError(ValueError):
-    """A finite value that would become infinite, at this index in C order."""
+    """A finite value, or the text of one, that would become infinite, at this index in C order."""
 
     def __init__(self, value: Any, index: int) -> None:
-        super().__init__(f"{_shown(value)} is beyond a float of 32 bits, which end at 3.4e38")
+        shown = value if isinstance(value, str) else _shown(value)
+        super().__init__(f"{shown} is beyond a float of 32 bits, which end at 3.4e38")
         self.index = index
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _recmap
+from .._base.flags import true_or_false
 from .._base.names import suggest_arguments
 from .._base.numbers import is_integer, natural, uint64_of
 from .call_repr import CallRepr
@@ -166,7 +167,7 @@ class Image(CallRepr):
         kind, scale, ratio, resize, padding, fill = _crop_of(self.crop)
         mode, channels = _one_of("mode", self.mode, _MODES)
         numbers = (kind, scale, ratio, resize, padding, fill, float(self.flip))
-        filters = _one_of("interpolation", self.interpolation, _INTERPOLATIONS), not self.antialias
+        interpolation = _one_of("interpolation", self.interpolation, _INTERPOLATIONS)
         limit = natural("max_pixels", self.max_pixels, 63)
         levels = _levels_of("mean", self.mean, channels), _levels_of("std", self.std, channels)
         return (
@@ -174,8 +175,9 @@ class Image(CallRepr):
             mode,
             _one_of("layout", self.layout, _LAYOUTS),
             *numbers,
-            *filters,
-            not self.exif,
+            interpolation,
+            not true_or_false("antialias", self.antialias),
+            not true_or_false("exif", self.exif),
             self.draw,
             limit,
             *levels,

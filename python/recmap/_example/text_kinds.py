@@ -45,6 +45,11 @@ def widest_kind(texts: Iterable[bytes]) -> int:
 
 def _kind_of(text: bytes) -> int:
     text = text.strip()
-    if not text or (_INTEGER.fullmatch(text) and -(1 << 63) <= int(text) < 1 << 63):
+    if not text or (_INTEGER.fullmatch(text) and _fits_int64(text)):
         return 0
     return 1 if _NUMBER.fullmatch(text) and not _LEADING_ZERO.fullmatch(text) else TEXT
+
+
+def _fits_int64(text: bytes) -> bool:
+    """Python converts no integer of thousands of digits."""
+    return len(text) <= len(b"-9223372036854775808") and -(1 << 63) <= int(text) < 1 << 63

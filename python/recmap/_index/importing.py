@@ -7,6 +7,7 @@ files that it cannot read.
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import re
 import sys
@@ -18,6 +19,7 @@ from typing import Any
 from .._base.errors import Error, InvalidError, UnsupportedError
 from .._base.imports import import_library, is_installed
 from .._base.plural import counted
+from .._base.values import BeyondFloatError
 from .._example.features import FixedLen
 from .._example.tables import Csv
 from .._example.text_kinds import TEXT, header_names, widest_kind
@@ -77,9 +79,18 @@ def _import(files: list[str], output: str) -> int:
     with Writer(output, index=_index_of(output)) as writer:
         for name in files:
             rows = _parquet_rows(name) if ".parquet" in name.lower() else _csv_rows(name)
-            for number, row in enumerate(rows):
-                _write(writer, row, name, number)
-                count += 1
+            count += _write_all(writer, rows, name)
+    return count
+
+
+def _write_all(writer: Writer, rows: Iterable[Row], name: str) -> int:
+    count = 0
+    try:
+        for row in rows:
+            _write(writer, row, name, count)
+            count += 1
+    except BeyondFloatError as error:
+        raise _refused(error, name, count) from None
     return count
 
 
@@ -90,9 +101,11 @@ def _write(writer: Writer, row: Row, name: str, number: int) -> None:
     except Error:
         raise
     except (OverflowError, TypeError, ValueError) as error:
-        raise InvalidError(
-            f"row {number}: {error}", name, advice="cast the column, or leave it out"
-        ) from None
+        raise _refused(error, name, number) from None
+
+
+def _refused(error: Exception, name: str, number: int) -> InvalidError:
+    return InvalidError(f"row {number}: {error}", name, advice="cast the column, or leave it out")
 
 
 def _index_of(output: str) -> str:
@@ -127,7 +140,7 @@ def _csv_rows(name: str) -> Iterator[Row]:
 
         converters = _converters_of(names, batches())
         for batch in batches():
-            columns = [list(map(converters[text], batch[text])) for text in names]
+            columns = [map(converters[text], batch[text]) for text in names]
             for values in zip(*columns, strict=True):
                 yield {
                     text: value
@@ -151,7 +164,13 @@ def _integer(text: bytes) -> int | None:
 
 
 def _float(text: bytes) -> float | None:
-    return float(text) if text.strip() else None
+    text = text.strip()
+    if not text:
+        return None
+    value = float(text)
+    if math.isinf(value) and not text.lower().endswith(b"inf"):
+        raise BeyondFloatError(f"{text[:40].decode()}..." if len(text) > 40 else text.decode(), 0)
+    return value
 
 
 def _text(text: bytes) -> bytes | None:

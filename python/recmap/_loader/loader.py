@@ -23,6 +23,7 @@ from typing import (
 from .. import _recmap
 from .._base.context import Closing
 from .._base.errors import Error, FeatureError
+from .._base.flags import true_or_false
 from .._base.imports import import_framework
 from .._base.names import SuggestsMethods, suggest_arguments
 from .._base.numbers import Int64s, is_integer, natural
@@ -64,7 +65,6 @@ from .options import (
     Warm,
     epochs_of,
     one_of,
-    true_or_false,
 )
 from .ordered_records import OrderedRecords
 from .running_pipeline import RunningPipeline

@@ -25,7 +25,6 @@ __all__ = [
     "Warm",
     "epochs_of",
     "one_of",
-    "true_or_false",
 ]
 
 EpochEnd: TypeAlias = Literal["next", "end"]
@@ -46,12 +45,6 @@ def one_of(name: str, value: Any, table: dict[str, int]) -> int:
     if value not in table:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, table))}, not {value!r}")
     return table[value]
-
-
-def true_or_false(name: str, value: Any) -> bool:
-    if value not in (True, False):
-        raise TypeError(f"{name} must be True or False, not {value!r}")
-    return bool(value)
 
 
 def epochs_of(epochs: Epochs) -> float | None:

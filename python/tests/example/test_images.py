@@ -489,6 +489,12 @@ def test_wrong_arguments_are_refused_where_they_are_given(arguments, message):
         recmap.Image(**arguments)
 
 
+@pytest.mark.parametrize("name", ["antialias", "exif"])
+def test_words_are_not_true_or_false(name):
+    with pytest.raises(TypeError, match=f"{name} must be True or False, not 'no'"):
+        recmap.Image(8, **{name: "no"})
+
+
 def test_a_loader_with_images_is_pickled(photos):
     loader = recmap.Loader(photos, 10, shuffle=True, seed=4, features=features())
     copy = pickle.loads(pickle.dumps(loader))

@@ -3,6 +3,7 @@
 import csv
 import decimal
 import gzip
+import math
 import os
 import random
 import subprocess
@@ -158,6 +159,19 @@ def test_errors_name_the_file_and_leave_nothing(tmp_path):
     assert run("import", "none.csv", "-o", "out", cwd=tmp_path)[0] != 0
     assert run("import", "t.csv", cwd=tmp_path)[0] == 2
     assert os.listdir(tmp_path) == ["t.csv"]
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"), [("-1e400", "-1e400"), ("9" * 5000, f"{'9' * 40}...")], ids=["e", "digits"]
+)
+def test_numbers_beyond_doubles_are_errors(tmp_path, number, shown):
+    (tmp_path / "t.csv").write_text(f"a,b\n1.5,x\n{number},y\n")
+    status, _, err = run("import", "t.csv", "-o", "out", cwd=tmp_path)
+    assert status == 2 and f"t.csv: row 1: {shown} is beyond a float of 32 bits" in err
+    assert os.listdir(tmp_path) == ["t.csv"]
+    (tmp_path / "t.csv").write_text("a\n-inf\nINF\n")
+    assert run("import", "t.csv", "-o", "out.tfrecord", cwd=tmp_path)[0] == 0
+    assert records_of(tmp_path / "out.rmx") == [{"a": [-math.inf]}, {"a": [math.inf]}]
 
 
 def test_json_lines_are_for_the_program(tmp_path):
