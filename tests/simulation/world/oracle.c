@@ -27,6 +27,7 @@ struct running_change {
     struct change change;
     size_t version;    /* that it published, from 1 on; 0: none yet */
     bool beside_build; /* a build was published meanwhile */
+    size_t begun;      /* the number of versions when it began */
 };
 
 static struct version versions[VERSIONS_MAX];
@@ -127,22 +128,36 @@ void oracle_init(void) {
 }
 
 void oracle_begin(struct process *process, const struct change *change) {
-    *change_of(process) = (struct running_change){.change = *change};
+    *change_of(process) = (struct running_change){.change = *change, .begun = version_count};
     process->first_index = 0;
     process->has_missed_index = false;
+}
+
+static bool has_columns(const struct index_state *state) {
+    for (unsigned i = 0; i < COLUMNS_MAX; i++)
+        if (state->has_column[i]) return true;
+    return false;
+}
+
+/* Returns true if the index was annotated at any time since a change began: what the change found
+ * then may have been replaced before it returned. */
+static bool was_annotated(const struct running_change *running) {
+    const char *name = name_of(running->change.index);
+    for (size_t i = version_count; i-- > 0;) {
+        if (strcmp(versions[i].name, name)) continue;
+        if (has_columns(&versions[i].state)) return true;
+        if (i < running->begun) return false;
+    }
+    return false;
 }
 
 static bool may_return(const struct process *process, const struct running_change *running,
                        int status) {
     const struct index_state *opened = oracle_opened(process);
-    const struct version *current = newest(name_of(running->change.index));
     if (status == RECMAP_CANCELLED) return true;
     switch (running->change.kind) {
     case ROLE_BUILD:
-    case ROLE_MERGE:
-        for (unsigned i = 0; current && status == RECMAP_STALE && i < COLUMNS_MAX; i++)
-            if (current->state.has_column[i]) return true;
-        return false;
+    case ROLE_MERGE: return status == RECMAP_STALE && was_annotated(running);
     case ROLE_APPEND: return status == RECMAP_MISMATCH && running->beside_build;
     case ROLE_ANNOTATE:
         if (status == RECMAP_INVALID && opened && opened->has_column[running->change.column])
