@@ -86,7 +86,7 @@ static inline int recmap_image_rows_begin(recmap_image_rows *rows, const recmap_
  * channels samples of 8 bits, or of 16 in the order of this CPU; it is read before the call
  * returns. CMYK has 0 for no ink. Rows come in order without gaps; the first is row 0, or any up to
  * the first wanted one; rows after the wanted ones are ignored. Returns 0, or a status that
- * `decode` should return: the row is refused, and `decode` fails whatever it returns. */
+ * `decode` should return: the row is refused, and `decode` fails in any case. */
 static inline int recmap_image_rows_put(recmap_image_rows *rows, uint32_t y, const void *samples) {
     return rows->put(rows, y, samples);
 }

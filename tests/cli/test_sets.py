@@ -95,7 +95,7 @@ class Sets(CliTest):
             self.index("--append", "--sets", "all", "-o", "a.rmx", new)
             self.assertEqual(len(self.payloads("a.rmx")), count + 1)
             self.assertEqual(self.read("a.rmx"), self.read("m.rmx"))
-            # What the index has already is no copy that is added.
+            # What the index has already is not added as a copy.
             self.index("--append", "-o", "a.rmx", old)
 
     def test_a_copy_that_a_program_left_is_told(self):

@@ -114,8 +114,8 @@ static const char *check_mapped(const struct epoch *epoch) {
     return epoch->warmed == RECMAP_WARM_STATE_FAILED ? NULL : "warming did not fail";
 }
 
-/* A batch that cannot be read is read once more, record by record, so one call that fails is no
- * error of a batch. All calls from one on are, or they are those of warming. */
+/* A batch that cannot be read is read once more, record by record, so one call that fails is not
+ * an error of a batch. All calls from one on are, or they are those of warming. */
 static const char *check_read(const struct epoch *epoch, bool is_sticky) {
     bool has_failed = epoch->warmed == RECMAP_WARM_STATE_FAILED;
     if (is_sticky) return has_failed || epoch->error_count ? NULL : "nothing failed";

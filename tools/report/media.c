@@ -65,7 +65,7 @@ static struct media picture(const recmap_image_info *info) {
     return media;
 }
 
-/* Bytes of other formats, which the library does not decode, are no media. */
+/* Bytes of other formats, which the library does not decode, are not media. */
 struct media media_detect(const uint8_t *data, size_t size) {
     recmap_image_info info;
     recmap_error error = RECMAP_ERROR_INIT;

@@ -105,7 +105,7 @@ void process_unlock(void) {
 }
 
 /* glibc has no function for priorities of disks. Class 2 is "best effort", of which 7 is last:
- * reads of the class "idle" could wait for ever. */
+ * reads of the class "idle" could wait without end. */
 void thread_lower_priority(void) {
     enum { WHO_PROCESS = 1, CLASS_SHIFT = 13, BEST_EFFORT = 2, LAST = 7, NICE_MAX = 19 };
     long thread = syscall(SYS_gettid);

@@ -290,7 +290,7 @@ static void match_null(uint8_t *mask, const struct filter_column *column, bool i
     for (size_t i = 0; column->nulls && i < count; i++) mask[i] = column->nulls[i] ^ is_negated;
 }
 
-/* A comparison is false for a null, whatever the values are that stand in its place. */
+/* A comparison is false for a null, whatever value is stored in its place. */
 static void remove_nulls(uint8_t *mask, const struct filter_column *column, size_t count) {
     for (size_t i = 0; column->nulls && i < count; i++) mask[i] &= column->nulls[i] ^ 1;
 }

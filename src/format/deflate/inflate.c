@@ -29,7 +29,7 @@
 enum {
     INPUT_SIZE = 256 << 10,
     INPUT_LEAD = 16,       /* bytes before the input that ISA-L may give back */
-    WANTED_MAX = 8,        /* bytes that a reader of headers and trailers wants at once */
+    WANTED_MAX = 8,        /* bytes that a reader of headers and trailers needs at once */
     PIECE_MAX = 1 << 30,   /* ISA-L counts input and output in 32 bits */
     BULK = 512 << 10,      /* output per call, still in the cache for the checksum */
     TRIED_SIZE = 64 << 10, /* output that makes a candidate member credible */

@@ -1,5 +1,5 @@
-/* OFRecord, OneFlow's container: the record's size as a little-endian int64, then the record. There
- * are no checksums, so the only check of a size is that the record fits in the file. Pure. */
+/* OFRecord, OneFlow's container: the record's size as a little-endian int64, then the record. It
+ * has no checksums, so the only check of a size is that the record fits in the file. Pure. */
 #ifndef RECMAP_FORMAT_FRAMING_OFRECORD_H
 #define RECMAP_FORMAT_FRAMING_OFRECORD_H
 

@@ -60,7 +60,7 @@ static recmap_status fail_kind(const char *name, const char *actual, recmap_elem
     return RECMAP_FEATURE;
 }
 
-/* Whether the values have different sizes. */
+/* Returns true if the values have different sizes. */
 static bool varies_in_size(const struct example_feature *feature) {
     const uint64_t size = example_feature_first(feature).as.bytes.size;
     struct example_values values = example_values_begin(feature);

@@ -58,7 +58,7 @@ static recmap_status compare(bool *is_equal, struct scan_shard *shard,
 }
 
 /* Returns true if the damage is gone now that its first frame is parsed again. Not known if the
- * damage goes on from an earlier segment, or lies in the header of the file. */
+ * damage continues from an earlier segment, or lies in the header of the file. */
 static bool is_gone(const struct scan_shard *shard, const struct scan_cursor *first, uint64_t at) {
     const struct framing *framing = shard->framing;
     struct frame frame;

@@ -80,7 +80,7 @@ static void add_worker(recmap_why *why, struct work *work, struct activity *acti
 }
 
 /* Returns the number of the batch that is taken next; UINT64_MAX if the lock is held: then some
- * worker works for it, and whatever it does is the answer. */
+ * worker works for it, and what it does is the answer. */
 static uint64_t look_at_ring(recmap_why *why, recmap_loader *loader) {
     if (!thread_lock_within(&loader->lock, LOCK_MS)) {
         why->is_waiting = 1;

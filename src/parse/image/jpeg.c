@@ -38,7 +38,7 @@ struct jpeg_reader {
     struct image_rows *rows;
     const struct encoded *encoded;
     const struct region *region;
-    bool has_ended; /* libjpeg wants bytes past the end */
+    bool has_ended; /* libjpeg needs bytes past the end */
     bool is_cut;    /* and needs them for pixels */
     recmap_status status;
     char message[JMSG_LENGTH_MAX];

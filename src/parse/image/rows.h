@@ -13,8 +13,8 @@ enum sample_layout {
     SAMPLES_GRAY_ALPHA,
     SAMPLES_RGB,
     SAMPLES_RGBA,
-    SAMPLES_CMYK,          /* 0 is no ink */
-    SAMPLES_CMYK_INVERTED, /* 255 is no ink, as Adobe writes it */
+    SAMPLES_CMYK,          /* 0: without ink */
+    SAMPLES_CMYK_INVERTED, /* 255: without ink, as Adobe writes it */
 };
 
 struct image_rows {

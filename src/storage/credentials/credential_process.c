@@ -111,7 +111,8 @@ static recmap_status run_command(struct process_credentials *credentials, const 
 
 /* ---- The identity. */
 
-/* What was passed comes first. A token alone is not for Amazon, and the program of a profile is. */
+/* What was passed comes first. A token by itself is not for Amazon, and the program of a profile
+ * is. */
 static bool is_used(const struct storage_options *options) {
     if (options->is_explicit[OPTION_KEY] || storage_options_is_on(options, OPTION_ANONYMOUS))
         return false;

@@ -79,8 +79,8 @@ bool profile_files_have_value(const struct profile_files *files, const char *pro
     return profile_files_find(&size, files, profile, name) && size;
 }
 
-/* A session alone is no source for the tools of AWS, but it is meant as one if there is no other.
- */
+/* A session by itself is not a source for the tools of AWS, but it is meant as one if there is no
+ * other. */
 enum profile_source profile_files_source(const struct profile_files *files, const char *profile) {
     const char *keys = profile_files_with_key(files, profile);
     if (profile_files_have_value(files, profile, "role_arn") ||

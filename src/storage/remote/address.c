@@ -276,7 +276,7 @@ struct keys {
 };
 
 /* Keys that were passed, or for S3 keys from the environment, a profile or a program. They belong
- * together: a token that was passed alone is one of Google. */
+ * together: a token that was passed by itself is one of Google. */
 static struct keys find_keys(const struct storage_options *options, enum url_scheme scheme) {
     bool is_passed = options->values[OPTION_KEY] || options->values[OPTION_SECRET];
     bool is_amazon = scheme == URL_S3 && !is_passed;

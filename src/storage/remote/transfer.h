@@ -32,9 +32,9 @@ struct transfer_request {
     "per line)"
 
 /* Makes all requests. On failure, none is in flight any more, and `failed_index` is the index of
- * one that failed. `interrupt` may be NULL: then the thread's is asked. Errors: IO (ENOENT: there
- * is no such object; EACCES: it may not be read), STALE (it is another object), UNSUPPORTED (the
- * server), INVALID (the URL or an option), NO_MEMORY, CANCELLED. */
+ * one that failed. `interrupt` may be NULL: then the thread's is asked. Errors: IO (ENOENT: the
+ * store lacks the object; EACCES: it may not be read), STALE (it is another object), UNSUPPORTED
+ * (the server), INVALID (the URL or an option), NO_MEMORY, CANCELLED. */
 recmap_status transfer_run(size_t *failed_index, recmap_storage *storage,
                            const struct transfer_request *requests, size_t count,
                            struct interrupt *interrupt, recmap_error *error);

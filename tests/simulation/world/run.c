@@ -287,7 +287,7 @@ static bool store_has_shards(const char *index) {
 }
 
 /* Half of the checks read from the store, if there is one: what a crash or a killed process left in
- * the cache must be no wrong bytes. */
+ * the cache must not be wrong bytes. */
 static void check_indexes(void) {
     const char *name;
     for (size_t i = 0; (name = oracle_index(i)); i++) {
