@@ -45,16 +45,11 @@ class Boxes(CallRepr):
             raise TypeError(f"image must be the name of a column, not {self.image!r}")
         is_list = isinstance(self.keys, Sequence) and not isinstance(self.keys, str)
         if is_list and len(self.keys) in (1, 4) and all(isinstance(k, str) for k in self.keys):
-            return self._check_repeated()
+            return
         raise ValueError(
             "keys must be the names of four features, (ymin, xmin, ymax, xmax), or of one that has "
             f"all four numbers, such as ('bbox',); not {self.keys!r}"
         )
-
-    def _check_repeated(self) -> None:
-        for name in self.keys:
-            if self.keys.count(name) > 1:
-                raise ValueError(f"keys has {name!r} twice: {self.keys!r}")
 
     def _rows(self, name: str) -> tuple[Row, Row]:
         """The boxes and their visible shares, which are two columns."""

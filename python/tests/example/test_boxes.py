@@ -192,11 +192,6 @@ def test_wrong_boxes_are_refused(photos):
     assert repr(SPEC["boxes"]).startswith("Boxes('image', ('bbox/ymin'")
 
 
-def test_an_edge_that_is_given_twice_is_refused():
-    with pytest.raises(ValueError, match="keys has 'ymin' twice"):
-        recmap.Boxes("image", keys=("ymin", "xmin", "ymin", "xmax"))
-
-
 def test_boxes_in_frameworks(photos):
     batch = photos.parse(range(10), SPEC, seed=1, epoch=0)
     pa = pytest.importorskip("pyarrow")
