@@ -49,7 +49,7 @@ static void look(struct times *times, recmap_loader *loader, uint64_t start) {
         times->complete = seconds_since(start);
 }
 
-/* Until warming is complete, too, which may be later than the last batch. */
+/* Also reads on until warming is complete, which may be later than the last batch. */
 static void iterate(struct times *times, recmap_dataset *dataset, recmap_order *order,
                     const struct epoch *epoch, recmap_warm mode) {
     recmap_error error = RECMAP_ERROR_INIT;

@@ -330,7 +330,7 @@ def begun(loader):
 
 
 def finish_reading_ahead(source):
-    """Streaming's threads read ahead between rounds, too. That is their time, not recmap's."""
+    """Streaming's threads also read ahead between rounds. That is their time, not recmap's."""
     epoch = source._iterator
     while epoch.ready_index < min(epoch.yield_index + source.predownload + 1, epoch.total):
         time.sleep(0.001)

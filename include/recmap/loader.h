@@ -37,9 +37,9 @@ typedef enum recmap_readahead {
 } recmap_readahead;
 
 /* Reading what the rest of the epoch needs in the order of the shards, ahead of the batches, to
- * where random reads find it: see warm.h. Reading is done by threads of the lowest
- * priority, for this rank's share of each epoch in turn, until everything is there. It ends with
- * the loader, and when memory or the cache has no room for more. An error only ends warming. */
+ * where random reads find it: see warm.h. Threads of the lowest priority do it, for this rank's
+ * share of each epoch in turn, until everything is there. It ends with the loader, and when memory
+ * or the cache has no room for more. An error only ends warming. */
 typedef enum recmap_warm {
     RECMAP_WARM_OFF = 0,
     RECMAP_WARM_ON = 1,
