@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import recmap
+from disk_space import NO_CACHE_SPACE, has_cache_space
 from fault_proxy import FaultProxy
 from object_server import DIGITS_URL, ObjectServer
 from recmap._base.imports import is_installed
@@ -37,6 +38,8 @@ def decodes_pictures():
 needs_images = pytest.mark.skipif(
     not decodes_pictures(), reason="this build does not decode pictures: RECMAP_WITH_IMAGES=OFF"
 )
+
+needs_cache_space = pytest.mark.skipif(not has_cache_space(), reason=NO_CACHE_SPACE)
 
 # A shell ignores SIGINT for background jobs, and Python then installs no handler.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -2,14 +2,18 @@
 
 import os
 import sys
+import unittest
 
 from support import ROOT
 
 sys.path.insert(0, os.path.join(ROOT, "python", "tests"))
 
+from disk_space import NO_CACHE_SPACE, has_cache_space
 from object_server import ObjectServer, fail_with
 
-__all__ = ["fail_with", "start_store"]
+__all__ = ["fail_with", "needs_cache_space", "start_store"]
+
+needs_cache_space = unittest.skipUnless(has_cache_space(), NO_CACHE_SPACE)
 
 
 def start_store(test):

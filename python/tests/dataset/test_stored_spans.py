@@ -19,6 +19,9 @@ import zlib
 import numpy as np
 import pytest
 import recmap
+from conftest import needs_cache_space
+
+pytestmark = needs_cache_space
 
 RECORDS, SIZE, BLOCK = 6000, 1500, 4096
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from conftest import decodes_pictures
+from disk_space import NO_CACHE_SPACE, has_cache_space
 
 HERE = Path(__file__).resolve().parent
 IS_LONG = bool(os.environ.get("RECMAP_TEST_LONG"))
@@ -239,6 +240,8 @@ def is_right(found, expected, case):
 def test_the_cause_is_named(program, name, expected, case):
     if "images" in case["data"] and not decodes_pictures():
         pytest.skip("this build does not decode pictures: RECMAP_WITH_IMAGES=OFF")
+    if "cache" in case and not has_cache_space():
+        pytest.skip(NO_CACHE_SPACE)
     is_delay = bool(expected & set(case["slow"]))  # what is to be named, rather than work
     for times in (1, 4, 16):
         found = program({**case, "times": times if is_delay else 1 / times})

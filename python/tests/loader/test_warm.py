@@ -4,6 +4,7 @@ import time
 
 import pytest
 import recmap
+from conftest import needs_cache_space
 from loader_helpers import numbers_of
 
 
@@ -52,6 +53,7 @@ def test_closing_ends_it(made):
     assert numbers_of(loader)
 
 
+@needs_cache_space
 def test_compressed_shards_are_inflated_into_the_cache(packed, tmp_path):
     storage = recmap.Storage(cache=tmp_path / "kept")
     with recmap.open(tmp_path / "packed.tfrecord.gz", storage=storage) as ds:

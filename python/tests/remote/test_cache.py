@@ -14,10 +14,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import recmap
-from conftest import DIGITS
+from conftest import DIGITS, needs_cache_space
 from object_server import DIGITS_URL, on_object
 
 BLOCK = 4096
+pytestmark = needs_cache_space
 
 
 @pytest.fixture

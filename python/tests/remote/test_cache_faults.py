@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 import recmap
 from cache_program import epoch
-from conftest import DIGITS
+from conftest import DIGITS, needs_cache_space
 from object_server import DIGITS_URL
 
 HERE = Path(__file__).resolve().parent
+pytestmark = needs_cache_space
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ import uuid
 import numpy as np
 import pytest
 import recmap
-from conftest import DIGITS, flip
+from conftest import DIGITS, flip, needs_cache_space
 
 fsspec = pytest.importorskip("fsspec")
 
@@ -198,6 +198,7 @@ def test_shards_may_be_moved_to_a_filesystem(memory, digits_index, digits):
         assert bytes(ds[77]) == bytes(digits[77])
 
 
+@needs_cache_space
 def test_a_cache_keeps_what_was_read(memory, tmp_path, digits):
     opened(memory, tmp_path).close()
     for _ in range(2):

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 import recmap
-from conftest import DIGITS
+from conftest import DIGITS, needs_cache_space
 from hdfs_server import BLOCK_TOKEN, HdfsServer
 from object_server import gathered
 
@@ -247,6 +247,7 @@ def test_an_index_may_be_on_hdfs(on_hdfs, digits, hdfs):
     assert bytes(ds[99]) == bytes(digits[99])
 
 
+@needs_cache_space
 def test_the_cache_keeps_what_was_read(on_hdfs, digits, hdfs, tmp_path):
     def read():
         with recmap.open(

@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 import recmap
-from conftest import DIGITS
+from conftest import DIGITS, needs_cache_space
 from fault_proxy import Client, FaultProxy, check_message, dripping, ending, failing, flipping, late
 from object_server import gathered, records_of
 from real_servers import (
@@ -159,6 +159,7 @@ def test_google_urls_are_listed_and_signed_as_those_of_amazon(weed, local, tmp_p
         check_reads(ds, local)
 
 
+@needs_cache_space
 def test_seaweedfs_fills_a_cache(weed, local, tmp_path):
     with FaultProxy(weed.url) as proxy:
         options = weed.options(endpoint=proxy.url)

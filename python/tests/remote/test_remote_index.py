@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 import recmap
-from conftest import DIGITS
+from conftest import DIGITS, needs_cache_space
 from object_server import DIGITS_URL, etag_of, gathered, on_object, records_of
 
 URL = "s3://train/index.rmx"
@@ -59,6 +59,7 @@ def test_relative_names_start_at_the_folder_of_the_index(server, local, tmp_path
         ds[0]
 
 
+@needs_cache_space
 def test_a_cache_keeps_the_index_while_it_is_unchanged(indexed, local, tmp_path, scratch):
     options = {"storage": recmap.Storage(options=indexed.options(), cache=tmp_path / "cache")}
     with recmap.open(URL, **options) as ds:

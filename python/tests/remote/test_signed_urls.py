@@ -6,6 +6,7 @@ import time
 
 import pytest
 import recmap
+from conftest import needs_cache_space
 from object_server import records_of
 
 SIGNATURE = "X-Amz-Expires=60&X-Amz-Signature=HIDDEN%2B1"
@@ -82,6 +83,7 @@ def test_a_set_and_a_list_file_may_be_signed(signed, tmp_path, local):
         recmap.open([f"{folder}/{NAMES[0]}?a=1", f"{folder}/{NAMES[0]}?a=2"], index=tmp_path / "c")
 
 
+@needs_cache_space
 def test_the_cache_does_not_depend_on_the_signature(signed, tmp_path, local):
     path, cache = recmap.index(signed_urls(signed), tmp_path / "a.rmx"), tmp_path / "cache"
     for signature in (SIGNATURE, "sig=other"):

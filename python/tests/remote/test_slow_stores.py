@@ -6,6 +6,7 @@ import time
 
 import pytest
 import recmap
+from conftest import needs_cache_space
 from object_server import Handler, on_object, only_if
 
 RECORDS, SIZE = 600, 1000
@@ -120,6 +121,7 @@ def test_the_gap_is_that_of_a_filesystem_too(shard, tmp_path):
     assert found["latency_p99_ns"] == 0
 
 
+@needs_cache_space
 def test_bytes_of_a_cache_are_counted_in_blocks(opened, tmp_path):
     with opened(cache=tmp_path / "cache") as ds:
         ds.gather([0])

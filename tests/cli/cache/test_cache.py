@@ -5,10 +5,11 @@ import os
 import shutil
 import unittest
 
-from store import start_store
+from store import needs_cache_space, start_store
 from support import DIGITS, CliTest, example, tfrecord
 
 
+@needs_cache_space
 class Cache(CliTest):
     def setUp(self):
         super().setUp()

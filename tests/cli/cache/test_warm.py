@@ -5,7 +5,7 @@ import re
 import shutil
 import unittest
 
-from store import start_store
+from store import needs_cache_space, start_store
 from support import DIGITS, CliTest, make_payloads, tfrecord
 
 KB = {"B": 1, "kB": 1e3, "MB": 1e6}
@@ -89,6 +89,7 @@ class InMemory(WarmTest):
         self.assertIn(b"a-1.tfrecord", result.err)
 
 
+@needs_cache_space
 class InCache(WarmTest):
     def setUp(self):
         super().setUp()
