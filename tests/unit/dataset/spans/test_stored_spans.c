@@ -44,6 +44,9 @@ static void close_stored(struct shard *shard) {
     shard->reader.cache = NULL;
 }
 
+/* Given, because a full disk would else have no room: see disk_cache.h. */
+static const uint64_t CACHE_SIZE = (uint64_t)1 << 30;
+
 static void make(struct shard *shard, uint64_t cache_size) {
     struct rng random = {1};
     size_t total = 0;
@@ -112,7 +115,7 @@ static void test_spans_are_stored_whole(void **state) {
     for (int way = 0; way < 4; way++) {
         struct rng random = {(uint64_t)way + 1};
         struct shard shard;
-        make(&shard, 0);
+        make(&shard, CACHE_SIZE);
         open_stored(&shard, way & 1, way & 2);
         assert_non_null(shard.reader.stored);
         for (int i = 0; i < 20; i++) assert_true(frames_are_right(&shard, &random));
@@ -132,7 +135,7 @@ static void test_spans_are_stored_whole(void **state) {
 static void test_positions_do_not_overlap(void **state) {
     (void)state;
     struct shard shard;
-    make(&shard, 0);
+    make(&shard, CACHE_SIZE);
     const struct span_source *source = &shard.reader.source;
     uint64_t free_from = 0;
     for (uint64_t i = 0; i < SPANS; i++) {
@@ -148,7 +151,7 @@ static void test_positions_do_not_overlap(void **state) {
 static void test_forgotten_bytes_are_inflated_again(void **state) {
     (void)state;
     struct shard shard;
-    make(&shard, 0);
+    make(&shard, CACHE_SIZE);
     open_stored(&shard, true, false);
     assert_true(range_is_right(&shard, 0, shard.content.size));
     uint64_t before = inflated(&shard);
@@ -198,7 +201,7 @@ static void test_waiting_for_another_process(void **state) {
     struct shard shard;
     uint8_t byte;
     int asked = 0;
-    make(&shard, 0);
+    make(&shard, CACHE_SIZE);
     open_stored(&shard, true, false);
     int fd = lock_span(&shard, 0);
     assert_true(range_is_right(&shard, 5000, 10)); /* the next span is not locked */
@@ -217,7 +220,7 @@ static void test_waiting_for_another_process(void **state) {
 static void test_other_layouts_and_sizes(void **state) {
     (void)state;
     struct shard shard;
-    make(&shard, 0);
+    make(&shard, CACHE_SIZE);
     open_stored(&shard, true, false);
     assert_true(range_is_right(&shard, 0, shard.content.size));
     close_stored(&shard);
