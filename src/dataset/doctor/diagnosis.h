@@ -12,6 +12,7 @@
     X(SEVERAL_SETS, "several_sets")                                                                \
     X(METADATA, "metadata")                                                                        \
     X(DAMAGE, "damage")                                                                            \
+    X(NO_RECORDS, "no_records")                                                                    \
     X(SHARD_SIZES, "shard_sizes")                                                                  \
     X(RECORD_SIZES, "record_sizes")                                                                \
     X(SEEK_POINTS, "seek_points")                                                                  \

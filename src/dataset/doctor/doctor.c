@@ -26,6 +26,7 @@ static recmap_status check_names(struct examination *examination, recmap_error *
 
 static recmap_status check_index(struct examination *examination, recmap_error *error) {
     RETURN_IF_FAILED(check_damage(examination, error));
+    RETURN_IF_FAILED(check_no_records(examination, error));
     RETURN_IF_FAILED(check_shard_sizes(examination, error));
     RETURN_IF_FAILED(check_seek_points(examination, error));
     if (examination->options->index_only) return check_id_share(examination, error);

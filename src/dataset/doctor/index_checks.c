@@ -42,6 +42,22 @@ recmap_status check_damage(const struct examination *examination, recmap_error *
                          count - DAMAGE_LISTED_MAX);
 }
 
+/* ---- No records. */
+
+recmap_status check_no_records(const struct examination *examination, recmap_error *error) {
+    static const struct finding_kind kind = {
+        CHECK_NO_RECORDS, RECMAP_SEVERITY_WARNING,
+        "check that the shards were written and copied completely, and index again"};
+    static const struct finding_kind chosen = {CHECK_NO_RECORDS, RECMAP_SEVERITY_WARNING,
+                                               "check the condition by which it was selected"};
+    if (examination->item_count) return RECMAP_OK;
+    if (recmap_dataset_count(examination->dataset))
+        return diagnosis_add(examination->diagnosis, chosen, place_of_none(), error,
+                             "the selection has no records");
+    return diagnosis_add(examination->diagnosis, kind, place_of_none(), error,
+                         "the data set has no records: its shards are empty, or have damage only");
+}
+
 /* ---- Sizes of shards. */
 
 /* A set of fewer shards, or with fewer records in a usual one, says little. */

@@ -7,6 +7,9 @@
 /* Lists the damage that the index lists. Errors: CORRUPT (the index), NO_MEMORY. */
 recmap_status check_damage(const struct examination *examination, recmap_error *error);
 
+/* Finds that there is nothing to examine. Errors: NO_MEMORY. */
+recmap_status check_no_records(const struct examination *examination, recmap_error *error);
+
 /* Finds shards that are much larger or smaller than the others of their set. Errors: NO_MEMORY. */
 recmap_status check_shard_sizes(const struct examination *examination, recmap_error *error);
 

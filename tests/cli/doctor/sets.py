@@ -191,6 +191,8 @@ FAULTS = {
         ("metadata", "error", None),
     ),
     "damage": (damaged(), ("damage", "error", None)),
+    "no records": (one([]), ("no_records", "warning", None)),
+    "no records in several shards": (shards([], 3), ("no_records", "warning", None)),
     "shard sizes": (shard_sizes(), ("shard_sizes", "warning", None)),
     "large record": (large_record(), ("record_sizes", "warning", 7)),
     "other record": (

@@ -184,6 +184,14 @@ class Selections(DoctorTest):
             order = self.run_recmap("cat", "some.rmv", "--format", "number").out.split()
             self.assertEqual(order[position], b"20")
 
+    def test_a_selection_without_records(self):
+        self.write("set.tfrecord", tfrecord(sets.RECORDS))
+        self.assertEqual(self.run_recmap("index", "set.tfrecord").status, 0)
+        where = ["select", "set.rmx", "--where", "length > 1000000", "-o", "none.rmv"]
+        self.assertEqual(self.run_recmap(*where).status, 0)
+        (finding,) = self.examine("none.rmv")["findings"]
+        self.assertEqual(finding["message"], "the selection has no records")
+
     def test_an_index_whose_records_changed(self):
         self.write("set.tfrecord", tfrecord(sets.RECORDS))
         self.assertEqual(self.run_recmap("index", "set.tfrecord").status, 0)
