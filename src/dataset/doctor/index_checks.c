@@ -20,11 +20,17 @@ static recmap_status add_damage(const struct examination *examination, uint64_t 
     static const struct finding_kind kind = {
         CHECK_DAMAGE, RECMAP_SEVERITY_ERROR,
         "restore the shard from its source and index again; the index leaves these bytes out"};
+    static const struct finding_kind other = {
+        CHECK_DAMAGE, RECMAP_SEVERITY_ERROR,
+        "restore the shard from its source and index again; or, if it is a file of another kind, "
+        "index it with its framing, as in `recmap index --framing lines` or `--framing csv`"};
     recmap_damage damage;
     RETURN_IF_FAILED(recmap_dataset_get_damage(&damage, examination->dataset, damage_index, error));
-    size_t shard = examination->shards.entries[damage.shard_index].shard;
-    const char *name = examination->shards.shards[shard].name;
-    return diagnosis_add(examination->diagnosis, kind, place_of_file(name), error,
+    size_t index = examination->shards.entries[damage.shard_index].shard;
+    const struct listed_shard *shard = &examination->shards.shards[index];
+    bool is_whole = !shard->record_count && !damage.offset;
+    return diagnosis_add(examination->diagnosis, is_whole ? other : kind,
+                         place_of_file(shard->name), error,
                          "%" PRIu64 " byte%s at byte %" PRIu64 " %s not a record: %s", damage.size,
                          plural(damage.size), damage.offset, damage.size == 1 ? "is" : "are",
                          damage.reason);

@@ -84,8 +84,8 @@ const struct file_kind *sniff_records(const uint8_t *bytes, uint64_t size,
 const struct file_kind *sniff_file(const uint8_t *bytes, uint64_t size) {
     static const struct file_kind text = {
         "text",
-        "index it with `--framing lines`, one record per line; to leave out other files, use a "
-        "pattern (*.tfrecord)"};
+        "index it with `--framing lines`, one record per line, or a table with `--framing csv`; to "
+        "leave out other files, use a pattern (*.tfrecord)"};
     static const struct file_kind ofrecord = {"an OFRecord file of OneFlow",
                                               "index it with `--framing ofrecord`"};
     static const struct file_kind index = {

@@ -113,6 +113,25 @@ class Indexes(DoctorTest):
         self.assertEqual(sorted(os.listdir(self.path("d"))), before)
 
 
+class OtherKinds(DoctorTest):
+    def check_advice(self, name, data):
+        self.write(name, data)
+        damage = [f for f in self.examine(name)["findings"] if f["check"] == "damage"]
+        self.assertIn("`--framing csv`", damage[0]["advice"])
+        self.assertIn("`recmap index --framing lines`", damage[0]["advice"])
+
+    def test_short_files_of_another_kind(self):
+        self.check_advice("t.csv", b"a,b\n1,2\n3,4\n")
+        self.check_advice("t.jsonl", b'{"a":1}\n{"a":2}\n')
+
+    def test_long_files_of_another_kind(self):
+        self.write("t.csv", b"a,b\n" + b"1,2\n" * 100)
+        result = self.run_recmap("doctor", "t.csv")
+        self.assertEqual(result.status, 3)
+        self.assertIn(b"is not a TFRecord file: it is text", result.err)
+        self.assertIn(b"`--framing csv`", result.err)
+
+
 class SeekPoints(DoctorTest):
     def test_a_shard_that_is_one_block(self):
         record = {"base64": base64.b64encode(sets.sound(0, blob=bytes(17 << 20))).decode()}
