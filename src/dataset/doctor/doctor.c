@@ -10,6 +10,7 @@
 #include "dataset/doctor/index_checks.h"
 #include "dataset/doctor/name_checks.h"
 #include "dataset/doctor/reading.h"
+#include "dataset/doctor/whole_pictures.h"
 #include "dataset/open/dataset.h"
 
 enum { PROGRESS_NS = 50 * 1000 * 1000 };
@@ -53,6 +54,7 @@ static recmap_status read_records(struct reading *reading, struct record_exam *e
                                   struct exam_team *team, recmap_error *error) {
     struct reading_visit add = {add_records, team}, list = {list_odd, exam};
     RETURN_IF_FAILED(reading_pass(reading, add, error));
+    RETURN_IF_FAILED(whole_pictures_mark(exam, error));
     RETURN_IF_FAILED(record_exam_report(exam, error));
     if (!exam->examination->diagnosis->lists_records) return RECMAP_OK;
     return reading_pass(reading, list, error);

@@ -217,7 +217,7 @@ bool feature_exam_has_pictures(const struct feature_exam *feature) {
     uint64_t pictures = traits[TRAIT_PICTURE].count;
     if (traits[TRAIT_DAMAGED_PICTURE].count > pictures)
         pictures = traits[TRAIT_DAMAGED_PICTURE].count;
-    return pictures && pictures >= traits[TRAIT_NO_PICTURE].count;
+    return feature->is_picture || (pictures && pictures >= traits[TRAIT_NO_PICTURE].count);
 }
 
 bool feature_exam_is_constant(const struct feature_exam *feature) {

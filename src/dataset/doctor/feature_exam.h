@@ -63,6 +63,7 @@ struct feature_exam {
     size_t name_size;
     bool is_list;
     bool is_flag;              /* of episodes, by its name */
+    bool is_picture;           /* in other records of the data set */
     struct occurrence records; /* that have it, also empty */
     struct occurrence lacking; /* only `first` is known while records are added */
     struct occurrence traits[TRAIT_COUNT];
@@ -133,7 +134,8 @@ recmap_severity feature_exam_judge_lacking(const struct feature_exam *feature,
                                            uint64_t record_count);
 recmap_severity feature_exam_judge_empty(const struct feature_exam *feature, uint64_t record_count);
 
-/* Returns true if the feature's values are pictures, at least in half of the records. */
+/* Returns true if the feature's values are pictures, at least in half of the records, or in other
+ * records of the data set. */
 bool feature_exam_has_pictures(const struct feature_exam *feature);
 
 /* Returns true if all values are the same. */

@@ -203,6 +203,22 @@ class Selections(DoctorTest):
             order = self.run_recmap("cat", "some.rmv", "--format", "number").out.split()
             self.assertEqual(order[position], b"20")
 
+    @needs_images
+    def test_a_selection_of_bad_pictures(self):
+        """No record of it shows that the feature is a picture, but others of the set do."""
+        page, cut = b"<html>not found</html>", sets.picture("plain-420.jpg")[:-200]
+        records = sets.with_pictures(30, {5: page, 9: page, 12: cut})
+        self.assertEqual(self.saved(sets.one(records)), [5, 9, 12])
+        found = self.examine("bad.rmv")["findings"]
+        self.assertEqual(
+            sorted((f["check"], f["severity"], f["record"]) for f in found),
+            [("image_damage", "error", 0), ("image_damage", "error", 2)],
+        )
+        result = self.run_recmap("doctor", "bad.rmv", "-o", "again.rmv")
+        self.assertEqual(result.status, 1, result)
+        out = self.run_recmap("cat", "again.rmv", "--format", "number").out
+        self.assertEqual(out, b"5\n9\n12\n")
+
     def test_a_selection_without_records(self):
         self.write("set.tfrecord", tfrecord(sets.RECORDS))
         self.assertEqual(self.run_recmap("index", "set.tfrecord").status, 0)
