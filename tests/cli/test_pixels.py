@@ -91,6 +91,17 @@ class Pixels(CliTest):
             compared += 1
         self.assertGreater(compared, 100)
 
+    def test_a_padded_crop_is_padded_by_default_as_in_python(self):
+        self.pictures("plain-444.jpg")
+        crop = ("--size=16", "--crop=padded", "--fill=9", "--seed=3")
+        by_default = [self.pixels("0", *crop, f"--epoch={epoch}") for epoch in range(9)]
+        for padding in ("0", "4"):
+            given = [
+                self.pixels("0", *crop, f"--epoch={epoch}", f"--padding={padding}")
+                for epoch in range(9)
+            ]
+            self.assertEqual(given == by_default, padding == "4")
+
     def test_pictures_are_turned_upright(self):
         for case in vectors("turned"):
             self.pictures(case["file"])

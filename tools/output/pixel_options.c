@@ -6,11 +6,11 @@
 #include "terminal/decoders.h"
 #include "terminal/message.h"
 
-enum { SIDE_MAX = 65535 };
+enum { SIDE_MAX = 65535, PADDING = 4 }; /* padding as recmap.RandomCrop has by default */
 
 void pixel_options_init(struct pixel_options *options) {
     *options = (struct pixel_options){
-        .image = {.version = RECMAP_IMAGE_VERSION},
+        .image = {.version = RECMAP_IMAGE_VERSION, .padding = PADDING},
         .draw = {.position = RECMAP_NO_RECORD},
     };
 }

@@ -110,7 +110,7 @@ const struct option_row option_table[] = {
     {OPTION_RESIZE, "resize", "N", "get",
      "the shorter side is scaled to N pixels, of which the centre is cut (default 256)"},
     {OPTION_PADDING, "padding", "N", "get",
-     "pixels added at each side before a padded crop (default 0)"},
+     "pixels added at each side before a padded crop (default 4)"},
     {OPTION_FILL, "fill", "LEVEL", "get", "the level of these pixels, 0 to 255 (default 0)"},
     {OPTION_FLIP, "flip", "P", "get", "probability of a horizontal flip (default 0)"},
     {OPTION_MODE, "mode", "RGB|L", "get", "colours (default), or gray"},
