@@ -214,7 +214,7 @@ def _values_of(column: Any, arrow: Any, text: str, name: str) -> list[Any]:
     if types.is_temporal(kind):
         width = arrow.int32() if kind.bit_width == 32 else arrow.int64()
         return list(column.cast(width).to_pylist())
-    is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+    is_list = _is_list(kind, types)
     item = kind.value_type if is_list else kind
     if not _is_known(item, types):
         raise UnsupportedError(
@@ -232,13 +232,21 @@ def _values_of(column: Any, arrow: Any, text: str, name: str) -> list[Any]:
     return _without_decimals(values, item, is_list) if types.is_decimal(item) else values
 
 
+def _is_any(kind: Any, types: Any, names: Iterable[str]) -> bool:
+    """Returns true if a type is one of these, some of which an older pyarrow does not have."""
+    return any(getattr(types, f"is_{name}", lambda _: False)(kind) for name in names)
+
+
+def _is_list(kind: Any, types: Any) -> bool:
+    names = "list", "large_list", "fixed_size_list", "list_view", "large_list_view"
+    return _is_any(kind, types, names)
+
+
 def _is_known(item: Any, types: Any) -> bool:
-    known = (
-        *(types.is_integer, types.is_floating, types.is_decimal, types.is_boolean, types.is_null),
-        *(types.is_string, types.is_large_string, types.is_binary, types.is_large_binary),
-        types.is_fixed_size_binary,
-    )
-    return any(is_kind(item) for is_kind in known)
+    numbers = "integer", "floating", "decimal", "boolean", "null"
+    texts = "string", "large_string", "string_view"
+    binary = "binary", "large_binary", "binary_view", "fixed_size_binary"
+    return _is_any(item, types, (*numbers, *texts, *binary))
 
 
 def _without_decimals(values: list[Any], item: Any, is_list: bool) -> list[Any]:

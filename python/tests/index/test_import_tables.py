@@ -119,6 +119,27 @@ def test_types_of_parquet(tmp_path):
     assert second["count"] == [-3] and set(second) <= {"count", "prices"}
 
 
+def test_views_of_arrow(tmp_path):
+    """Types that a Parquet file names with the schema of Arrow, as Polars and pyarrow write it. A
+    date64 is days in Parquet."""
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    columns = {
+        "t": arrow.array(["é", None], arrow.string_view()),
+        "b": arrow.array([b"\0", b""], arrow.binary_view()),
+        "ts": arrow.array([["a", "b"], []], arrow.list_(arrow.string_view())),
+        "ns": arrow.array([[1, 2], None], arrow.list_view(arrow.int64())),
+        "day": arrow.array([19000 * 86400000, None], arrow.date64()),
+    }
+    parquet.write_table(arrow.table(columns), tmp_path / "t.parquet")
+    assert run("import", "t.parquet", "-o", "out@1", cwd=tmp_path)[0] == 0
+    first, second = records_of(tmp_path / "out.rmx")
+    assert first == {
+        "t": ["é".encode()], "b": [b"\0"], "ts": [b"a", b"b"], "ns": [1, 2], "day": [19000],
+    }  # fmt: skip
+    assert second["b"] == [b""] and "t" not in second
+
+
 @pytest.mark.parametrize(
     ("values", "kind", "message"),
     [
