@@ -47,7 +47,7 @@ def specs_of(fields: Iterable[Field]) -> Specs:
         elif leaf.dtype not in DTYPES:
             specs.omitted[field.path] = f"its dtype is {leaf.dtype[:40]}"
         elif 0 in (*field.lengths, *leaf.shape):
-            specs.omitted[field.path] = "its shape has no values"
+            _add_empty(specs, field)
         elif picture and leaf.kind == "box" and field.lengths == (None,) and not field.dataset:
             specs.features[field.path] = Boxes(picture, (field.path,))
         elif leaf.encoding == "none":
@@ -110,6 +110,22 @@ def _add_shape(specs: Specs, field: Field) -> None:
     sides = [-1 if side is None else side for side in shape]
     key = f"{field.path}/shape"
     feature = FixedLen((len(sides),), "int64", key=key, default=sides)
+    specs.features[f"{field.path}{SHAPE}"] = feature
+
+
+def _add_empty(specs: Specs, field: Field) -> None:
+    """A tensor with a dimension of 0. Its feature has no values, or they have no bytes, so that its
+    shape says all."""
+    leaf, shape = field.leaf, (*field.lengths, *field.leaf.shape)
+    is_encoded = leaf.encoding != "none"
+    if None in shape or len(field.lengths) > 1 or (is_encoded and leaf.dtype == "string"):
+        specs.omitted[field.path] = "its shape has no values"
+        return
+    specs.features[field.path] = VarLen(
+        leaf.dtype if is_encoded else dtype_of(leaf), raw=raw_of(leaf) if is_encoded else False
+    )
+    key = f"{field.path}/shape"
+    feature = FixedLen((len(shape),), "int64", key=key, default=[*shape])
     specs.features[f"{field.path}{SHAPE}"] = feature
 
 

@@ -141,6 +141,15 @@ def known_features(values):
             )
             for encoding in ENCODINGS
         },
+        **{
+            f"empty_{encoding}": (
+                F.Tensor(shape=shape, dtype=np.int16, encoding=encoding),
+                lambda shape=shape: np.zeros(shape, np.int16),
+            )
+            for encoding, shape in zip(ENCODINGS, [(0, 3), (2, 0), (0,)], strict=True)
+        },
+        "empty_text": (F.Tensor(shape=(2, 0), dtype=np.object_), lambda: np.zeros((2, 0), object)),
+        "empty_sequence": (F.Sequence(np.uint64, length=0), list),
         "wide_text": (
             F.Tensor(shape=(2, None), dtype=np.object_),
             lambda: np.array([[v.text() for _ in range(2)] for _ in range(2)], object),

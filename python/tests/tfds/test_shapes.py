@@ -67,3 +67,22 @@ def test_lists_of_encoded_tensors_stay_bytes(tmp_path):
         ds = opened(tmp_path, features, [{"a/value": [b"xy", b"z"], "a/shape": [1, 2, 1, 1]}])
     nested = recmap.tfds.nest(ds.parse([0], ds.features()))
     assert {name: column.tolist() for name, column in nested.items()} == {"a": [[b"xy", b"z"]]}
+
+
+def test_tensors_with_a_dimension_of_0_are_empty(tmp_path):
+    """As TFDS stores them."""
+    features = group(
+        plain=tensor("float32", (0, 3)),
+        text=tensor("string", (2, 0)),
+        bytes=tensor("uint8", (2, 0), encoding="bytes"),
+        zlib=tensor("int16", (0,), encoding="zlib"),
+        none=sequence(tensor("int64", ()), length=0),
+    )
+    record = {"plain": [], "text": [], "bytes": b"", "zlib": zlib.compress(b""), "none": []}
+    ds = opened(tmp_path, features, [record, record])
+    nested = recmap.tfds.nest(ds.parse(range(2), ds.features()))
+    shapes = {"plain": (0, 3), "text": (2, 0), "bytes": (2, 0), "zlib": (0,), "none": (0,)}
+    for row in range(2):
+        assert {name: column[row].shape for name, column in nested.items()} == shapes
+    dtypes = [column[0].dtype for column in nested.values()]
+    assert dtypes == ["float32", "object", "uint8", "int16", "int64"]
