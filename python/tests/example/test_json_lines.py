@@ -224,6 +224,12 @@ def test_arrays_must_have_the_shape(tmp_path, text):
         parsed(tmp_path, [f'{{"a": {text}}}'], {"a": FixedLen((2, 2), "int64")})
 
 
+@pytest.mark.parametrize("text", ["0", "1", "1.0", '"true"', "[true]"])
+def test_what_is_no_bool(tmp_path, text):
+    with pytest.raises(recmap.FeatureError, match=r"not of type bool: "):
+        parsed(tmp_path, [f'{{"a": {text}}}'], {"a": FixedLen((), "bool")})
+
+
 def test_byte_order_mark_is_skipped(tmp_path):
     lines = ['\ufeff{"a": "x", "id": "u"}', '{"a": "y", "id": "v"}']
     with opened(tmp_path, lines, id="id") as ds:

@@ -108,13 +108,23 @@ static bool is_number_text(const struct text_piece *piece, bool is_json) {
     return !is_json || is_json_number(piece) || first == 'N' || first == 'I';
 }
 
-static enum text_verdict put_int64(void *element, recmap_element kind,
-                                   const struct text_piece *piece, bool is_json) {
+/* JSON has values of this type, so its numbers are not taken for them. CSV has not. */
+static enum text_verdict put_bool(void *element, const struct text_piece *piece, bool is_json) {
     int64_t value = 0;
     enum text_verdict verdict = TEXT_OK;
+    if (!read_bool(&value, piece))
+        verdict = is_json ? TEXT_OTHER_TYPE : read_int64(&value, piece, is_json);
+    if (verdict != TEXT_OK) return verdict;
+    return convert_int64(element, RECMAP_ELEMENT_BOOL, &value, 1) == 1 ? TEXT_OK
+                                                                       : TEXT_OUT_OF_RANGE;
+}
+
+static enum text_verdict put_int64(void *element, recmap_element kind,
+                                   const struct text_piece *piece, bool is_json) {
+    int64_t value;
     if (kind == RECMAP_ELEMENT_UINT64) return put_uint64(element, piece, is_json);
-    if (kind != RECMAP_ELEMENT_BOOL || !read_bool(&value, piece))
-        verdict = read_int64(&value, piece, is_json);
+    if (kind == RECMAP_ELEMENT_BOOL) return put_bool(element, piece, is_json);
+    enum text_verdict verdict = read_int64(&value, piece, is_json);
     if (verdict != TEXT_OK) return verdict;
     if (kind == RECMAP_ELEMENT_INT64) {
         memcpy(element, &value, sizeof value);
