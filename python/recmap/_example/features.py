@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from .. import _recmap
+from .._base.flags import true_or_false
 from .._base.names import suggest_arguments
 from .._base.numbers import natural
 from .._base.renamed import NO_DTYPE, warn_without_dtype
@@ -76,6 +77,8 @@ class _Checked(CallRepr):
     def __post_init__(self) -> None:
         given: Any = self
         kind = type(self).__name__
+        for name in _FLAGS:
+            true_or_false(name, getattr(self, name, False))
         has_dtype = given.dtype is not NO_DTYPE
         _pictures_of(kind, given.dtype)
         if not has_dtype:  # as in 0.2.0
@@ -107,10 +110,15 @@ def _check_values(name: str, values: Any, element: str) -> None:
 Raw: TypeAlias = "bool | Literal['zlib']"
 
 
+_FLAGS = "copy", "little_endian", "ragged", "already_sorted"
+
+
 def _raw_of(raw: Raw, little_endian: bool) -> int:
     """The value of recmap_raw."""
     if isinstance(raw, str) and raw != "zlib":
         raise ValueError(f'raw is True, or "zlib" for values that are compressed, not {raw!r}')
+    if raw != "zlib":
+        true_or_false("raw", raw)
     if not little_endian and (not raw or raw == "zlib"):
         raise ValueError("little_endian=False needs raw=True: other values have no byte order")
     if raw == "zlib":

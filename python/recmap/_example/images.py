@@ -169,6 +169,10 @@ class Image(CallRepr):
         numbers = (kind, scale, ratio, resize, padding, fill, float(self.flip))
         interpolation = _one_of("interpolation", self.interpolation, _INTERPOLATIONS)
         limit = natural("max_pixels", self.max_pixels, 63)
+        if not limit:
+            raise ValueError("max_pixels must be at least 1")
+        if not isinstance(self.draw, str):
+            raise TypeError(f"draw must be a str, not {self.draw!r}")
         levels = _levels_of("mean", self.mean, channels), _levels_of("std", self.std, channels)
         return (
             *_size_of(self.size),

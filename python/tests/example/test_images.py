@@ -478,6 +478,7 @@ def test_pictures_are_turned_upright():
         ({"size": 0}, "size must be at least 1"),
         ({"size": (1, 2, 3)}, r"size is \(height, width\)"),
         ({"size": 8, "mode": "BGR"}, "mode must be one of"),
+        ({"size": 8, "max_pixels": 0}, "max_pixels must be at least 1"),
         ({"size": 8, "interpolation": "cubic"}, "interpolation must be one of"),
         ({"size": 8, "dtype": "int64"}, "dtype of an image"),
         ({"size": 8, "mean": [1, 2]}, "for each of 3 channels"),
@@ -493,6 +494,12 @@ def test_wrong_arguments_are_refused_where_they_are_given(arguments, message):
 def test_words_are_not_true_or_false(name):
     with pytest.raises(TypeError, match=f"{name} must be True or False, not 'no'"):
         recmap.Image(8, **{name: "no"})
+
+
+@pytest.mark.parametrize("draw", [3, b"mask", None])
+def test_the_name_of_draws_is_a_text(draw):
+    with pytest.raises(TypeError, match="draw must be a str, not "):
+        recmap.Image(8, draw=draw)
 
 
 def test_a_loader_with_images_is_pickled(photos):

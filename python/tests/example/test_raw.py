@@ -143,6 +143,25 @@ def test_missing_values_have_the_default(tmp_path):
     assert ds.parse([0, 1], {"x": feature})["x"].tolist() == [[7] * 6, [0, 1, 2, 3, 4, 5]]
 
 
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda **flag: recmap.FixedLen((), bytes, **flag), "copy"),
+        (lambda **flag: recmap.FixedLen((), "int32", **flag), "raw"),
+        (lambda **flag: recmap.VarLen("int32", raw=True, **flag), "little_endian"),
+        (lambda **flag: recmap.FixedLenSequence((), "int64", **flag), "ragged"),
+        (lambda **flag: recmap.Ragged("int64", [], **flag), "copy"),
+        (lambda **flag: recmap.Sparse("i", "v", "int64", 9, **flag), "already_sorted"),
+        (lambda **flag: recmap.Sliced((), bytes, **flag), "copy"),
+    ],
+)
+def test_words_are_not_true_or_false(made, make, name):
+    with pytest.raises((TypeError, ValueError), match=f"{name} (must be True or False|is True)"):
+        made.parse([0], {"a": make(**{name: "no"})})
+    with pytest.raises(TypeError, match=f"{name} must be True or False, not 2"):
+        made.parse([0], {"a": make(**{name: 2})})
+
+
 def test_refused_arguments():
     with pytest.raises(ValueError, match='raw is True, or "zlib"'):
         recmap.FixedLen(6, "int32", raw="gzip")._row("x")
