@@ -20,12 +20,16 @@ def grown(tmp_path):
     return state, recmap.open(tmp_path)
 
 
-def refusal(ds, state, **options):
+def refused(ds, state, **options):
     loader = recmap.Loader(ds, 10, **options)
     with pytest.raises(recmap.StateMismatchError) as raised:
         loader.load_state_dict(state)
     assert loader.position == 0
-    return raised.value.message
+    return raised.value
+
+
+def refusal(ds, state, **options):
+    return refused(ds, state, **options).message
 
 
 def test_a_data_set_that_has_grown_is_named(grown):
@@ -62,5 +66,8 @@ def test_other_orders_are_named(digits):
     state = recmap.Loader(digits, 10, shuffle=True, seed=7).state_dict()
     seeds = "another seed: the state has 7, the loader 8"
     assert refusal(digits, state, shuffle=True, seed=8) == seeds
+    advice = "create the loader, or its order, with seed=7"
+    assert refused(digits, state, shuffle=True, seed=8).advice == advice
+    assert refused(digits[:9], state, shuffle=True, seed=8).advice != advice
     kinds = 'another kind of order: the state has "shuffled", the loader "sequential"'
     assert refusal(digits, state) == kinds

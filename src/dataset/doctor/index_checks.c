@@ -29,11 +29,10 @@ static recmap_status add_damage(const struct examination *examination, uint64_t 
     size_t index = examination->shards.entries[damage.shard_index].shard;
     const struct listed_shard *shard = &examination->shards.shards[index];
     bool is_whole = !shard->record_count && !damage.offset;
-    return diagnosis_add(examination->diagnosis, is_whole ? other : kind,
-                         place_of_file(shard->name), error,
-                         "%" PRIu64 " byte%s at byte %" PRIu64 " %s not a record: %s", damage.size,
-                         plural(damage.size), damage.offset, damage.size == 1 ? "is" : "are",
-                         damage.reason);
+    return diagnosis_add(
+        examination->diagnosis, is_whole ? other : kind, place_of_file(shard->name), error,
+        "%" PRIu64 " byte%s at byte %" PRIu64 " %s not a record: %s", damage.size,
+        plural(damage.size), damage.offset, damage.size == 1 ? "is" : "are", damage.reason);
 }
 
 recmap_status check_damage(const struct examination *examination, recmap_error *error) {

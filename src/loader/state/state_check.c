@@ -15,6 +15,8 @@
 struct difference_list {
     char text[900];
     size_t size;
+    size_t count;
+    struct description_member seed; /* of the state's order, if it differs */
 };
 
 static void __attribute__((format(printf, 2, 3)))
@@ -26,6 +28,7 @@ add(struct difference_list *list, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(one, sizeof one, format, arguments);
     va_end(arguments);
+    list->count++;
     int length = snprintf(list->text + list->size, room, "%s%s", separator, one);
     if (length > 0 && (size_t)length < room) list->size += (size_t)length;
     else list->text[list->size] = 0;
@@ -121,6 +124,7 @@ static void add_values(struct difference_list *list, struct description_member o
     enum { SAME_SHOWN = 20 };
     char noun[64];
     member_noun(noun, &one);
+    if (is_named(&one, "seed")) list->seed = one;
     if (is_digest(&one) && is_digest(&other)) {
         add(list, "%s", noun);
         return;
@@ -217,10 +221,22 @@ static bool differ_in_draws(const recmap_state_info *theirs, const recmap_state_
 static recmap_status fail_draws(const recmap_state_info *theirs, const recmap_state_info *ours,
                                 recmap_error *error) {
     fail(error, RECMAP_MISMATCH,
-         "another seed of random images and of seeds: the state has %" PRIu64
+         "another seed for random images and the seeds of batches: the state has %" PRIu64
          ", the loader %" PRIu64,
          theirs->draw_seed, ours->draw_seed);
     fail_advise(error, "create the loader with seed=%" PRIu64, theirs->draw_seed);
+    return RECMAP_MISMATCH;
+}
+
+static recmap_status fail_order(const struct difference_list *list, const recmap_state_info *theirs,
+                                const recmap_state_info *ours, bool has_grown,
+                                recmap_error *error) {
+    const struct description_member *seed = &list->seed;
+    fail(error, RECMAP_MISMATCH, "%s", list->text);
+    if (list->count == 1 && seed->value)
+        fail_advise(error, "create the loader, or its order, with seed=%.*s", shown_size(seed),
+                    seed->value);
+    else fail_advise(error, "%s", advice_for(theirs, ours, has_grown));
     return RECMAP_MISMATCH;
 }
 
@@ -234,9 +250,7 @@ static recmap_status check(const recmap_state_info *info, const recmap_state_inf
             info->position_count, expected->position_count);
     if (!list.size && differ_in_draws(info, expected)) return fail_draws(info, expected, error);
     if (!list.size) return RECMAP_OK;
-    fail(error, RECMAP_MISMATCH, "%s", list.text);
-    fail_advise(error, "%s", advice_for(info, expected, has_grown));
-    return RECMAP_MISMATCH;
+    return fail_order(&list, info, expected, has_grown, error);
 }
 
 /* Copies `from` with the description as this version would write it, which the caller frees. States
