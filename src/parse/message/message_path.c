@@ -41,7 +41,7 @@ static recmap_status fail_step(const struct message_def *message, const char *na
                                recmap_error *error) {
     fail(error, RECMAP_INVALID, "'%.200s' has no field '%.*s'", message->name,
          size < 200 ? (int)size : 200, name);
-    if (number_of(name, size))
+    if (number_of(name, size) || *name == '(' || *name == '[') /* as in text formats */
         fail_advise(error, "extensions are read by their number if no descriptor set is given");
     else advise_names(message, name, size, error);
     return RECMAP_INVALID;

@@ -55,6 +55,12 @@ static void test_finds_fields(void **state) {
     assert_string_equal(error.message, "'test.Item' has no field '100'");
     assert_string_equal(error.advice,
                         "extensions are read by their number if no descriptor set is given");
+    for (const char *const *path = (const char *const[]){"(test.more)", "[test.more]", NULL}; *path;
+         path++) {
+        assert_int_equal(recmap_message_type_find(&field, type, *path, &error), RECMAP_INVALID);
+        assert_string_equal(error.advice,
+                            "extensions are read by their number if no descriptor set is given");
+    }
     assert_int_equal(recmap_message_type_find(&field, type, "text.a", &error), RECMAP_INVALID);
     assert_string_equal(error.message, "'text' is string and has no field 'a'");
     assert_int_equal(recmap_message_type_find(&field, type, "", &error), RECMAP_INVALID);
