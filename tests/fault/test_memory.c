@@ -283,26 +283,32 @@ static recmap_status verify(struct session *session, recmap_error *error) {
     return status;
 }
 
-static recmap_status examine_by(struct session *session, unsigned threads, recmap_error *error) {
+/* `numbers` may be NULL: all records. */
+static recmap_status examine_by(struct session *session, unsigned threads, const uint64_t *numbers,
+                                size_t count, recmap_error *error) {
     recmap_diagnosis *diagnosis = NULL;
     recmap_doctor_options options = RECMAP_DOCTOR_OPTIONS_INIT;
     options.thread_count = threads;
     options.lists_records = 1;
-    recmap_status status = recmap_dataset_examine(&diagnosis, session->dataset, NULL,
-                                                  FIXTURE_RECORDS, &options, error);
+    recmap_status status =
+        recmap_dataset_examine(&diagnosis, session->dataset, numbers, count, &options, error);
     if (status != RECMAP_OK) return status;
-    expect(session, recmap_diagnosis_read_count(diagnosis) == FIXTURE_RECORDS,
-           "the doctor left records out");
+    expect(session, recmap_diagnosis_read_count(diagnosis) == count, "the doctor left records out");
     recmap_diagnosis_destroy(diagnosis);
     return RECMAP_OK;
 }
 
 static recmap_status examine(struct session *session, recmap_error *error) {
-    return examine_by(session, 1, error);
+    return examine_by(session, 1, NULL, FIXTURE_RECORDS, error);
 }
 
 static recmap_status examine_in_parts(struct session *session, recmap_error *error) {
-    return examine_by(session, 3, error);
+    return examine_by(session, 3, NULL, FIXTURE_RECORDS, error);
+}
+
+static recmap_status examine_selection(struct session *session, recmap_error *error) {
+    static const uint64_t numbers[] = {7, 3, 4};
+    return examine_by(session, 1, numbers, 3, error);
 }
 
 static recmap_status learn_schema(struct session *session, recmap_error *error) {
@@ -349,6 +355,7 @@ static const struct step steps[] = {
     {"schema", learn_schema, true},
     {"doctor", examine, true},
     {"doctor in parts", examine_in_parts, true},
+    {"doctor of a selection", examine_selection, true},
 };
 
 enum { STEP_COUNT = sizeof steps / sizeof *steps };
