@@ -39,6 +39,7 @@ from remote import (
 
 LATE_SECONDS = 0.02
 IN_FLIGHT = 128
+SMALL_BATCH = 24
 SIZES = (1 << 20, 64 << 10)
 SHARDS = 4
 
@@ -60,9 +61,9 @@ async def read_obstore(store, ranges):
     return len(ranges)
 
 
-def load_epoch(ds):
-    """A shuffled epoch, whose batches reuse their memory."""
-    with recmap.Loader(ds, IN_FLIGHT, shuffle=True, seed=3, epochs=1, threads=1) as loader:
+def load_epoch(ds, batch, threads):
+    """A shuffled epoch. A batch keeps at most 32 MiB of its memory for the next one."""
+    with recmap.Loader(ds, batch, shuffle=True, seed=3, epochs=1, threads=threads) as loader:
         return sum(len(batch) for batch in loader)
 
 
@@ -79,7 +80,8 @@ def jobs_of(base, folder, size, args):
     store = http_of_obstore(base)
     return {
         "recmap, `gather`": lambda: gather_all(ds, numbers, IN_FLIGHT),
-        "recmap, a loader": lambda: load_epoch(ds),
+        "recmap, a loader of large batches": lambda: load_epoch(ds, IN_FLIGHT, 1),
+        "recmap, a loader of small batches": lambda: load_epoch(ds, SMALL_BATCH, 4),
         "obstore": lambda: asyncio.run(read_obstore(store, ranges)),
     }
 
