@@ -21,6 +21,7 @@ import numpy as np
 
 import grain
 
+from ._base.bfloat16 import numpy_type_of
 from ._base.names import suggest_arguments
 from ._base.numbers import UInt64s, natural, out_of_range
 from ._columns import ColumnBatch, RowForm, columns_of, name_of_lengths, rows_of_batch
@@ -75,7 +76,7 @@ def _spec_of(
     if isinstance(feature, Boxes):
         raise NotImplementedError(f"boxes {name!r} are ragged, so they have no element_spec")
     element = element_of(feature.dtype)
-    dtype = np.dtype(object if element == "bytes" else _numpy_name(element))
+    dtype = np.dtype(object if element == "bytes" else numpy_type_of(element))
     if isinstance(feature, FixedLen):
         return Spec((*rows, *value_shape_of(feature)), dtype)
     if isinstance(feature, Image) and (feature.size is not None or not is_batch):
@@ -87,16 +88,6 @@ def _spec_of(
     if isinstance(feature, VarLen) and not is_batch:
         return Spec((None, *value_shape_of(feature)), dtype)
     raise NotImplementedError(f"feature {name!r} is not an array, so it has no element_spec")
-
-
-def _numpy_name(element: str) -> Any:
-    if element != "bfloat16":
-        return element
-    try:
-        from ml_dtypes import bfloat16
-    except ImportError:
-        return "uint16"  # the bits, as in columns
-    return bfloat16
 
 
 _ADVICE = (

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .._base.bfloat16 import viewed_as
 from .._base.errors import Error, exception_of_status
 from .._base.numbers import Int64s, UInt64s
 from .._base.plural import counted
@@ -221,14 +222,7 @@ class ColumnBatch:
 
 
 def _array(buffer: Any, element: str = "") -> npt.NDArray[Any]:
-    array: npt.NDArray[Any] = np.asarray(buffer)
-    if element == "bfloat16":
-        try:
-            from ml_dtypes import bfloat16
-        except ImportError:
-            return array  # uint16: the bits
-        return array.view(bfloat16)
-    return array
+    return viewed_as(element, np.asarray(buffer))
 
 
 def _column(batch: RecordBatch, index: int, description: _Description) -> Column:

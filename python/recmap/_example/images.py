@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _recmap
+from .._base.bfloat16 import viewed_as
 from .._base.flags import true_or_false
 from .._base.names import suggest_arguments
 from .._base.numbers import is_integer, natural, uint64_of
@@ -351,11 +352,7 @@ def _decoded(data: Any, image: Image, draw: Any) -> npt.NDArray[Any]:
     stored = "uint16" if element == "bfloat16" else element
     pixels = np.empty((height, width, _MODES[image.mode][1]), stored)
     _recmap.image_decode(pixels, data, element, spec, draw)
-    if element == "bfloat16":
-        from ml_dtypes import bfloat16
-
-        return pixels.view(bfloat16)
-    return pixels
+    return viewed_as(element, pixels)
 
 
 def random_image_of(*features: Mapping[str, Any] | None) -> str | None:

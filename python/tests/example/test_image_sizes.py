@@ -1,6 +1,7 @@
 """Images without a size: each picture keeps its own."""
 
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -47,6 +48,14 @@ def test_each_picture_keeps_its_size(photos, dtype, threads):
         assert column[number].shape == alone.shape == tuple(column.shapes[number])
         assert (column[number] == alone).all() and column[number].dtype == alone.dtype
         assert np.shares_memory(column[number], column.values)
+
+
+def test_without_ml_dtypes_bfloat16_has_its_bits(photos, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    image = recmap.Image(key="image", flip=0.5, dtype="bfloat16")
+    column = photos.parse(range(5), {"image": image}, seed=5, epoch=0)["image"]
+    alone = expected(3, dtype="bfloat16")
+    assert alone.dtype == np.uint16 and (column[3] == alone).all()
 
 
 def test_the_column_is_a_sequence(photos):
