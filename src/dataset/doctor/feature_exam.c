@@ -42,13 +42,13 @@ static unsigned note_numbers(struct feature_exam *feature, unsigned numbers, uin
 
 /* Adds the values of a record or a step, if they have a kind. */
 static unsigned add_values(struct feature_exam *feature, const struct example_feature *values,
-                           struct example_values reader) {
+                           bool is_step) {
     if (values->kind == RECMAP_TYPE_NONE) return 0;
     bool is_first = !feature->has_length;
     if (is_first || values->count < feature->min_length) feature->min_length = values->count;
     if (is_first || values->count > feature->max_length) feature->max_length = values->count;
     feature->has_length = true;
-    return value_exam_add(&feature->values, values, reader);
+    return value_exam_add(&feature->values, values, is_step);
 }
 
 static void count_occurrence(struct occurrence *occurrence, uint64_t item) {
@@ -80,7 +80,7 @@ static void compare_bytes(struct feature_exam *feature, struct wire entry) {
 unsigned feature_exam_add(struct feature_exam *feature, const struct example_feature *values,
                           uint64_t item) {
     compare_bytes(feature, values->entry);
-    unsigned numbers = add_values(feature, values, example_values_begin(values));
+    unsigned numbers = add_values(feature, values, false);
     count_occurrence(&feature->records, item);
     if (!values->count) return note(feature, TRAIT_EMPTY, item);
     count_occurrence(&feature->kinds[values->kind], item);
@@ -96,7 +96,7 @@ unsigned feature_exam_add_list(struct feature_exam *feature, const struct exampl
     feature->has_other_bytes = true;
     for (size_t i = 0; i < count; i++) {
         if (steps[i].count) kinds |= 1u << steps[i].kind;
-        numbers |= add_values(feature, &steps[i], sequence_values_begin(&steps[i]));
+        numbers |= add_values(feature, &steps[i], true);
     }
     for (size_t kind = RECMAP_TYPE_INT64; kind <= RECMAP_TYPE_BYTES; kind++)
         if (kinds >> kind & 1) count_occurrence(&feature->kinds[kind], item);

@@ -4,11 +4,11 @@
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "base/core/array.h"
 #include "base/core/bytes.h"
 #include "base/core/error.h"
+#include "parse/example/names.h"
 
 static int compare_features(const void *left, const void *right) {
     return feature_exam_compare(left, right);
@@ -35,11 +35,11 @@ void feature_table_begin(struct feature_table *table, uint64_t item) {
     table->has_repeats = false;
 }
 
-/* The two places of a name. Of three such names one replaces another, so a bad choice of names only
- * makes the tree be used. */
+/* The places of a name. If more names share them, one replaces another, so a bad choice of names
+ * only makes the tree be used. */
 static struct feature_exam **recent_places(struct feature_table *table, const uint8_t *name,
                                            size_t name_size, bool is_list) {
-    return table->recent[(XXH3_64bits(name, name_size) + is_list) % RECENT_SIZE];
+    return table->recent[(example_names_hash(name, name_size) + is_list) % RECENT_SIZE];
 }
 
 /* Changes nothing, so that several threads can look up at the same time. */
@@ -54,11 +54,11 @@ static struct feature_exam *find_in_tree(const struct feature_table *table, cons
 struct feature_exam *feature_table_look_up(struct feature_table *table, const uint8_t *name,
                                            size_t name_size, bool is_list) {
     struct feature_exam **recent = recent_places(table, name, name_size, is_list);
-    for (size_t i = 0; i < 2 && recent[i]; i++)
+    for (size_t i = 0; i < RECENT_PLACES && recent[i]; i++)
         if (is_named(recent[i], name, name_size, is_list)) return recent[i];
     struct feature_exam *feature = find_in_tree(table, name, name_size, is_list);
     if (!feature) return NULL;
-    recent[1] = recent[0];
+    memmove(recent + 1, recent, (RECENT_PLACES - 1) * sizeof *recent);
     recent[0] = feature;
     return feature;
 }

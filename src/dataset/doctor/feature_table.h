@@ -4,7 +4,7 @@
 
 #include "dataset/doctor/feature_exam.h"
 
-enum { FEATURES_MAX = 1 << 16, RECENT_SIZE = 128 };
+enum { FEATURES_MAX = 1 << 16, RECENT_SIZE = 64, RECENT_PLACES = 4 };
 
 /* The features of one record, each once, in its order. */
 struct seen_features {
@@ -23,12 +23,12 @@ struct feature_table {
     size_t capacity;
     bool is_full; /* a feature was left out */
     void *tree;   /* of tsearch: balanced, so that no choice of names makes it slow */
-    struct feature_exam *recent[RECENT_SIZE][2]; /* found lately, by the hashes of their names */
-    struct feature_exam *newest;                 /* the list of all, by when they were last seen */
-    struct seen_features seen;                   /* in the current record */
-    struct seen_features before;                 /* in the previous one */
-    size_t cursor;    /* the place of the feature of `before` that is expected next */
-    bool has_repeats; /* a name was found twice in the current record */
+    struct feature_exam *recent[RECENT_SIZE][RECENT_PLACES]; /* found lately, by their hashes */
+    struct feature_exam *newest; /* the list of all, by when they were last seen */
+    struct seen_features seen;   /* in the current record */
+    struct seen_features before; /* in the previous one */
+    size_t cursor;               /* the place of the feature of `before` that is expected next */
+    bool has_repeats;            /* a name was found twice in the current record */
     uint64_t record_count;
     uint64_t first_item; /* of the first record */
 };

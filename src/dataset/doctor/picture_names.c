@@ -33,8 +33,14 @@ static bool names_formats(const struct feature_exam *feature) {
            ends_in(feature->name, feature->name_size, "extension");
 }
 
+/* Most texts differ in the last letter from all names of formats, which end in g or p. */
+static bool may_name_format(char last) {
+    return last == 'g' || last == 'G' || last == 'p' || last == 'P';
+}
+
 /* Returns the format that the text is the name of a file in, or that it names itself; else -1. */
 static int find_format(const struct feature_exam *feature, const char *text, size_t size) {
+    if (!may_name_format(text[size - 1])) return -1;
     bool is_word = names_formats(feature);
     for (size_t i = 0; i < FORMAT_COUNT; i++) {
         const char *word = formats[i].suffix + 1;

@@ -4,12 +4,17 @@
 #include <string.h>
 
 #include "parse/example/feature_stats.h"
+#include "parse/example/sequence_features.h"
 #include "parse/varints/varints.h"
 
 enum {
     CHUNK = 512,                 /* varints decoded at a time */
     EXACT_MAX_BITS = 0x4b800000, /* of FLOAT_EXACT_MAX */
 };
+
+static struct example_values begin_values(const struct example_feature *feature, bool is_step) {
+    return is_step ? sequence_values_begin(feature) : example_values_begin(feature);
+}
 
 /* ---- Integers. */
 
@@ -42,14 +47,15 @@ static bool add_packed_int64s(struct value_exam *exam, struct wire varints, uint
 }
 
 static void add_int64s(struct value_exam *exam, const struct example_feature *feature,
-                       struct example_values values) {
-    recmap_value value;
+                       bool is_step) {
     if (exam->has_other_int64) return;
     if (feature->count == 1) {
         add_int64(exam, example_feature_first(feature).as.int64);
         return;
     }
     if (add_packed_int64s(exam, feature->first, feature->count)) return;
+    struct example_values values = begin_values(feature, is_step);
+    recmap_value value;
     while (!exam->has_other_int64 && example_values_next(&value, &values))
         add_int64(exam, value.as.int64);
 }
@@ -90,11 +96,12 @@ static bool are_usual(const struct value_exam *exam, const uint8_t *floats, uint
 }
 
 static unsigned add_floats(struct value_exam *exam, const struct example_feature *feature,
-                           struct example_values values) {
+                           bool is_step) {
     unsigned traits = 0;
     const struct wire *first = &feature->first;
-    recmap_value value;
     if (wire_left(first) / 4 != feature->count) {
+        struct example_values values = begin_values(feature, is_step);
+        recmap_value value;
         while (example_values_next(&value, &values)) traits |= add_float(exam, value.as.float32);
         return traits;
     }
@@ -107,10 +114,10 @@ static unsigned add_floats(struct value_exam *exam, const struct example_feature
 /* ---- All. */
 
 unsigned value_exam_add(struct value_exam *exam, const struct example_feature *feature,
-                        struct example_values values) {
+                        bool is_step) {
     if (!feature->count) return 0;
-    if (feature->kind == RECMAP_TYPE_FLOAT) return add_floats(exam, feature, values);
-    if (feature->kind == RECMAP_TYPE_INT64) add_int64s(exam, feature, values);
+    if (feature->kind == RECMAP_TYPE_FLOAT) return add_floats(exam, feature, is_step);
+    if (feature->kind == RECMAP_TYPE_INT64) add_int64s(exam, feature, is_step);
     else exam->has_bytes = true;
     return 0;
 }

@@ -21,10 +21,10 @@ struct value_exam {
     float float32;
 };
 
-/* Adds the values of a feature, which `values` iterates over. Returns the traits of its numbers, as
- * bits of number_trait. Values of int64 are not looked at any more once two of them differ. */
+/* Adds the values of a feature, or of a step of a feature list. Returns the traits of its numbers,
+ * as bits of number_trait. Values of int64 are not looked at any more once two of them differ. */
 unsigned value_exam_add(struct value_exam *exam, const struct example_feature *feature,
-                        struct example_values values);
+                        bool is_step);
 
 /* Adds the values of later records. */
 void value_exam_merge(struct value_exam *exam, const struct value_exam *later);

@@ -48,14 +48,13 @@ static void keep_last(struct example_features *features) {
 }
 
 bool example_features_take(struct example_features *features, struct example_reader *reader) {
-    struct example_entry entry;
-    while (example_reader_next(&entry, reader)) {
-        if (!array_reserve(&features->entries, &features->capacity, features->count + 1,
-                           sizeof entry))
+    for (;; features->count++) {
+        if (features->count == features->capacity &&
+            !array_reserve(&features->entries, &features->capacity, features->count + 1,
+                           sizeof *features->entries))
             return false;
-        features->entries[features->count++] = entry;
+        if (!example_reader_next(&features->entries[features->count], reader)) return true;
     }
-    return true;
 }
 
 /* Returns true if the names ascend, so that each is there once. Many writers sort them. */

@@ -37,6 +37,7 @@ static bool starts_with(const uint8_t *data, size_t size, const char *signature,
 
 static recmap_status fail_format(const uint8_t *data, size_t size, recmap_error *error) {
     if (!size) return fail(error, RECMAP_FEATURE, "the picture is empty: 0 bytes");
+    if (!error) return RECMAP_UNSUPPORTED;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (starts_with(data, size, others[i].signature, others[i].size, others[i].at)) {
             fail(error, RECMAP_UNSUPPORTED, "the bytes are %s, not JPEG, PNG or WebP",
