@@ -2,13 +2,20 @@
 
 #include <stdlib.h>
 
+#include "base/core/bytes.h"
 #include "base/core/error.h"
 #include "base/os/team.h"
 #include "base/os/thread.h"
 
-/* There are more parts than threads, because some records take longer than others. In parts, and in
- * the exam of all records while there are parts, are half of the features that may be kept. */
-enum { THREADS_MAX = 256, PARTS_PER_THREAD = 4, PARTED_FEATURES_MAX = FEATURES_MAX / 2 };
+/* There are more parts than threads, because some records take longer than others. A part with few
+ * small records takes less time than adding its exam to that of all records. In parts, and in the
+ * exam of all records while there are parts, are half of the features that may be kept. */
+enum {
+    THREADS_MAX = 256,
+    PARTS_PER_THREAD = 4,
+    PART_BYTES_MIN = 16 << 10, /* about */
+    PARTED_FEATURES_MAX = FEATURES_MAX / 2,
+};
 
 /* Consecutive records. What is kept of the diagnosis are the records that findings are about. */
 struct exam_part {
@@ -116,14 +123,20 @@ static recmap_status add_parts(bool *are_complete, struct exam_team *team, recma
     return status;
 }
 
+static size_t count_parts(const struct exam_team *team) {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < team->record_count; i++) bytes += team->records[i].size;
+    uint64_t max = min_u64(bytes / PART_BYTES_MIN + 1, team->record_count);
+    return (size_t)min_u64(max, (uint64_t)team->thread_count * PARTS_PER_THREAD);
+}
+
 recmap_status exam_team_add(struct exam_team *team, const uint64_t *items,
                             const recmap_record *records, size_t count, recmap_error *error) {
     bool are_complete = false;
     team->items = items;
     team->records = records;
     team->record_count = count;
-    team->part_count = (size_t)team->thread_count * PARTS_PER_THREAD;
-    if (team->part_count > count) team->part_count = count;
+    team->part_count = count_parts(team);
     if (team->thread_count > 1 && team->part_count > 1 &&
         record_exam_feature_count(team->exam) <= PARTED_FEATURES_MAX)
         RETURN_IF_FAILED(add_parts(&are_complete, team, error));

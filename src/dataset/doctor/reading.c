@@ -9,7 +9,7 @@
 #include "base/words/url_prefix.h"
 
 /* A group ends at either limit. */
-enum { GROUP_RECORDS = 1024, GROUP_BYTES = 16 << 20 };
+enum { GROUP_RECORDS = 8192, GROUP_BYTES = 16 << 20 };
 
 struct group {
     uint64_t items[GROUP_RECORDS];

@@ -19,7 +19,7 @@
 /* What one examination gives: its report, and the records that it lists. */
 struct outcome {
     recmap_text report;
-    uint64_t records[8192];
+    uint64_t records[1 << 14];
     size_t record_count;
 };
 
@@ -54,7 +54,18 @@ static void check_equal(struct outcome *outcome, const struct outcome *expected)
 
 typedef void (*put_record_fn)(struct message *record, struct random_state *random, uint64_t number);
 
-static void write_set(const char *index, put_record_fn put_record, uint64_t count, uint64_t seed) {
+/* Few records are examined by several threads only if they are large. */
+static void put_padding(struct message *record, size_t size) {
+    static const uint8_t zeros[1 << 12];
+    static struct message features, list;
+    features.size = list.size = 0;
+    put_bytes(&list, 1, zeros, size);
+    put_entry(&features, "padding", 1, &list);
+    put_sub(record, 1, &features);
+}
+
+static void write_set(const char *index, put_record_fn put_record, uint64_t count, uint64_t seed,
+                      size_t padding) {
     static struct message record;
     struct random_state random = {seed};
     recmap_error error = RECMAP_ERROR_INIT;
@@ -65,6 +76,7 @@ static void write_set(const char *index, put_record_fn put_record, uint64_t coun
     for (uint64_t i = 0; i < count; i++) {
         record.size = 0;
         put_record(&record, &random, i);
+        if (padding) put_padding(&record, padding);
         ASSERT_OK(recmap_writer_write(writer, record.data, record.size, &error), &error);
     }
     ASSERT_OK(recmap_writer_finish(writer, &error), &error);
@@ -123,10 +135,10 @@ static void put_sequence(struct message *record, struct random_state *random, ui
     put_sub(record, 2, &map);
 }
 
-static void check_threads(put_record_fn put_record, uint64_t count, uint64_t seed) {
+static void check_threads(put_record_fn put_record, uint64_t count, uint64_t seed, size_t padding) {
     static struct outcome expected, outcome;
     static const unsigned threads[] = {2, 3, 8};
-    write_set("set.rmx", put_record, count, seed);
+    write_set("set.rmx", put_record, count, seed, padding);
     examine(&expected, "set.rmx", 1);
     for (size_t i = 0; i < 3; i++) {
         examine(&outcome, "set.rmx", threads[i]);
@@ -140,10 +152,12 @@ static void test_threads_change_nothing(void **state) {
     static const put_record_fn puts[] = {put_any, put_varied, put_sequence};
     for (uint64_t seed = 1; seed <= (is_long() ? 60 : 6); seed++)
         for (size_t i = 0; i < sizeof puts / sizeof *puts; i++) {
-            check_threads(puts[i], 1 + seed, seed);
-            check_threads(puts[i], 30 * seed, seed);
-            check_threads(puts[i], 2500 + seed, seed);
+            check_threads(puts[i], 1 + seed, seed, 4000);
+            check_threads(puts[i], 30 * seed, seed, 4000);
+            check_threads(puts[i], 2500 + seed, seed, 0);
         }
+    for (size_t i = 0; i < sizeof puts / sizeof *puts; i++) /* read in several groups */
+        check_threads(puts[i], 8192 + 2500, 1, 0);
 }
 
 /* More features than parts may keep. */
@@ -162,7 +176,7 @@ static void put_many_names(struct message *record, struct random_state *random, 
 
 static void test_threads_and_too_many_features(void **state) {
     (void)state;
-    check_threads(put_many_names, 2200, 1);
+    check_threads(put_many_names, 2200, 1, 0);
 }
 
 /* ---- The order of features. */
@@ -228,9 +242,9 @@ static void test_the_order_of_features_changes_nothing(void **state) {
     (void)state;
     static struct outcome expected, outcome;
     for (uint64_t seed = 1; seed < 20; seed++) {
-        write_set("set.rmx", put_sorted, 50 * seed, seed << 32);
+        write_set("set.rmx", put_sorted, 50 * seed, seed << 32, 0);
         examine(&expected, "set.rmx", 1);
-        write_set("set.rmx", put_shuffled, 50 * seed, seed << 32);
+        write_set("set.rmx", put_shuffled, 50 * seed, seed << 32, 0);
         examine(&outcome, "set.rmx", 1 + (unsigned)seed % 3);
         check_equal(&outcome, &expected);
         recmap_text_deinit(&expected.report);
