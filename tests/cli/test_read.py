@@ -403,6 +403,60 @@ class Named(CliTest):
         self.check("get", "b.rmx", "0", "--feature", "t", out="1 2 3\n")
         self.check("get", "b.rmx", "1", "--feature", "x", out="0.1 1e-30 16777216 inf\n")
 
+    def test_a_field_of_text_is_a_line(self):
+        self.write("c.csv", b'city,size,code\n"Rome, ""IT""\nItaly",3.5,007\nOslo,,2\nbad\n')
+        self.index("c.csv", "--framing", "csv", "-o", "c.rmx")
+        for name, out in (
+            ("city", b'Rome, "IT"\nItaly\nOslo\n'),
+            ("size", b"3.5\n\n"),
+            ("code", b"007\n2\n"),
+        ):
+            self.check("get", "c.rmx", "0:2", "--feature", name, out=out)
+        self.write(
+            "j.jsonl", b'{"n":1,"list":[1,2.5],"o":{"x":"y"},"t":"\\u00e9"}\n{"n":null}\nx\n'
+        )
+        self.index("j.jsonl", "--framing", "lines", "-o", "j.rmx")
+        for name, out in (
+            ("n", "1\n"),
+            ("list", "1 2.5\n"),
+            ("o", '{"x":"y"}\n'),
+            ("t", "é\n"),
+        ):
+            self.check("get", "j.rmx", "0", "--feature", name, out=out.encode())
+        self.check("get", "j.rmx", "1", "--feature", "n", out=b"\n")
+
+    def test_fields_of_text_that_are_missing(self):
+        self.write("c.csv", b"city,size\nRome,3\nbad\n")
+        self.index("c.csv", "--framing", "csv", "-o", "c.rmx")
+        self.check(
+            "get",
+            "c.rmx",
+            "0",
+            "--feature",
+            "siez",
+            status=2,
+            err="recmap: c.rmx: record 0: the record has no feature 'siez'\n  did you mean 'size'? "
+            "'recmap schema --sample 0' lists the features of all records\n",
+        )
+        self.write("j.jsonl", b"{}\nbad\n")
+        self.index("j.jsonl", "--framing", "lines", "-o", "j.rmx")
+        result = self.run_recmap("get", "j.rmx", "0", "--feature", "x")
+        self.assertIn(b"record 0: the record has no feature 'x'", result.err)
+        for name, offset, kind in (
+            ("c.csv", 17, "row of CSV with the fields of the header"),
+            ("j.jsonl", 3, "JSON object"),
+        ):
+            self.check(
+                "get",
+                f"{name[0]}.rmx",
+                "1",
+                "--feature",
+                "x",
+                status=3,
+                err=f"recmap: {name}: record 1 at byte {offset}: the record is not a {kind}\n"
+                "  leave out --feature to write it as it is\n",
+            )
+
     def test_missing_features_are_explained(self):
         def err(name, advice):
             return (

@@ -105,6 +105,31 @@ class Terminal(CliTest):
             ),
         )
 
+    def test_a_preview_of_text(self):
+        self.write("c.csv", b"city,size\nRome,3.5\nbad\n")
+        self.index("c.csv", "--framing", "csv", "-o", "c.rmx")
+        self.assertEqual(
+            self.on_terminal("cat", "c.rmx", NO_COLOR="1"),
+            (
+                "record 0, 8 bytes, row of CSV\n"
+                '  city                  bytes  "Rome"\n'
+                "  size                  float  3.5\n"
+                "record 1, 3 bytes\n"
+                f"  0000  62 61 64{' ' * 41}bad\n"
+            ),
+        )
+        self.write("j.jsonl", b'{"n":null,"t":"x\\ny"}\n')
+        self.index("j.jsonl", "--framing", "lines", "-o", "j.rmx")
+        self.assertEqual(
+            self.on_terminal("get", "j.rmx", "0", NO_COLOR="1"),
+            (
+                "record 0, 21 bytes, JSON object\n"
+                "  n                     unset\n"
+                '  t                     bytes  "x\\ny"\n'
+            ),
+        )
+        self.assertEqual(self.on_terminal("get", "j.rmx", "0", "--feature", "t"), "x\\ny\n")
+
     def test_a_preview_of_other_bytes(self):
         self.assertEqual(
             self.on_terminal("cat", "a.rmx", "--from", "1", NO_COLOR="1"),

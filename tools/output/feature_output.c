@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include <recmap/example.h>
+#include <recmap/table.h>
 
 #include "output/pixel_output.h"
+#include "output/text_kind.h"
 #include "records/feature_names.h"
 #include "terminal/interrupt.h"
 #include "terminal/message.h"
@@ -16,7 +18,8 @@ struct writing {
     uint64_t number; /* of the record */
     size_t step;     /* the next step of the feature list */
     bool is_found;
-    bool is_line; /* the values are numbers, which form a line */
+    bool is_text; /* the record is text */
+    bool is_line; /* the values are numbers, or of text, which form a line */
     size_t number_count;
     bool is_failed;
     struct feature_names others; /* for the error */
@@ -28,7 +31,7 @@ static bool write_bytes(struct writing *writing, recmap_bytes value) {
     if (writing->output->format != OUTPUT_PREVIEW)
         return fwrite(value.data, 1, value.size, stream) == value.size;
     print_readable(stream, (const char *)value.data, value.size);
-    return putc('\n', stream) != EOF;
+    return writing->is_text || putc('\n', stream) != EOF;
 }
 
 static bool write_value(struct writing *writing, const recmap_example_part *part, size_t i) {
@@ -96,23 +99,40 @@ static recmap_status fail_missing(const struct writing *writing, const recmap_re
     return RECMAP_INVALID;
 }
 
-/* recmap_example_visit checks the whole record before the first call, so nothing is written of a
- * record that is malformed. */
+static recmap_status visit(struct writing *writing, const recmap_record *record,
+                           recmap_error *error) {
+    recmap_dataset *dataset = writing->output->dataset;
+    if (dataset) return recmap_dataset_visit(write_part, writing, dataset, record, error);
+    return recmap_example_visit(write_part, writing, record->data, record->size, error);
+}
+
+/* A record of another kind is malformed, or has no features: says which kind it is. */
+static recmap_status check_kind(recmap_status status, enum text_kind kind,
+                                const recmap_record *record, recmap_error *error) {
+    recmap_error found = RECMAP_ERROR_INIT;
+    if (kind != TEXT_NONE && status != RECMAP_CORRUPT) return status;
+    if (kind != TEXT_NONE)
+        return message_fail(error, RECMAP_CORRUPT, NULL, "leave out --feature to write it as it is",
+                            "the record is not %s%s", text_kind_name(kind),
+                            kind == TEXT_ROW ? " with the fields of the header" : "");
+    if (recmap_example_check(record->data, record->size, &found) == RECMAP_OK) return status;
+    *error = found;
+    return RECMAP_CORRUPT;
+}
+
+/* The whole record is checked before the first part is visited, so nothing is written of a record
+ * that is malformed. Values of text are lines, as the records are. */
 recmap_status feature_output_write(struct output *output, const struct feature_values *values,
                                    const recmap_record *record, recmap_error *error) {
     if (interrupt_is_pending()) return interrupt_fail(error);
     struct writing writing = {
         .output = output, .values = values, .number = record->number, .error = error};
-    recmap_status status =
-        recmap_example_visit(write_part, &writing, record->data, record->size, error);
-    /* A record of another kind is malformed, or has no features: say which kind it is. */
-    if (status == RECMAP_CORRUPT || !writing.is_found) {
-        recmap_error kind = RECMAP_ERROR_INIT;
-        if (recmap_example_check(record->data, record->size, &kind) != RECMAP_OK) {
-            *error = kind;
-            status = RECMAP_CORRUPT;
-        }
-    }
+    enum text_kind kind = text_kind_find(output->dataset, record->number);
+    writing.is_text = kind != TEXT_NONE;
+    writing.is_line = writing.is_text && !values->pixels.are_wanted;
+    recmap_status status = visit(&writing, record, error);
+    if (status == RECMAP_CORRUPT || !writing.is_found)
+        status = check_kind(status, kind, record, error);
     if (status != RECMAP_OK) {
         error->record = record->number;
         return status;

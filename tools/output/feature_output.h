@@ -13,10 +13,11 @@ struct feature_values {
 
 /* Writes the values of a record: bytes one after the other, unchanged unless the output is a
  * preview or pixels are wanted; numbers in decimal, separated by spaces, with a newline after each
- * record.
+ * record. Of text (a row of CSV or a JSON object), the value of a field is always a line.
  *
  * Errors: INVALID, with similar names, if the record has no such feature; CORRUPT if it is not a
- * tf.Example or tf.SequenceExample; FEATURE or UNSUPPORTED if a picture cannot be decoded; IO. */
+ * tf.Example, tf.SequenceExample or text with fields; FEATURE or UNSUPPORTED if a picture cannot be
+ * decoded; IO. */
 recmap_status feature_output_write(struct output *output, const struct feature_values *values,
                                    const recmap_record *record, recmap_error *error);
 

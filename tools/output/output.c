@@ -196,7 +196,7 @@ recmap_status output_write(struct output *output, const recmap_record *record,
             status = write_json(output, record, &is_written, error);
             break;
         }
-        status = preview_print(output->stream, record, output->has_colour, error);
+        status = preview_print(output, record, error);
         is_written = !ferror(output->stream);
         break;
     case OUTPUT_DEFAULT:

@@ -33,8 +33,7 @@ struct output {
     char *temporary;  /* path of the temporary file */
     enum output_format format;
     bool has_colour;
-    const recmap_dataset *dataset; /* of the records, which tells what OUTPUT_JSON writes; or NULL:
-                                      tf.Examples */
+    recmap_dataset *dataset; /* of the records, which tells what they are; or NULL: tf.Examples */
     const recmap_message_type *message_type; /* what OUTPUT_JSON writes instead; or NULL */
     recmap_text text;
 };

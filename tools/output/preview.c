@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include <recmap/example.h>
+#include <recmap/table.h>
 
+#include "output/text_kind.h"
 #include "terminal/message.h"
 
 enum {
@@ -137,29 +139,43 @@ static void print_hex(FILE *stream, const recmap_record *record) {
     if (record->size > shown) fputs("  ...\n", stream);
 }
 
-/* The first visit finds out which kind of record it is, for the first line. A record that is
- * neither kind, or has no features, is printed as bytes, after a line that says what it is, if that
- * is known. */
-recmap_status preview_print(FILE *stream, const recmap_record *record, bool has_colour,
+static recmap_status visit(recmap_example_visit_fn visit_part, struct preview *preview,
+                           const struct output *output, const recmap_record *record,
+                           recmap_error *error) {
+    if (output->dataset)
+        return recmap_dataset_visit(visit_part, preview, output->dataset, record, error);
+    return recmap_example_visit(visit_part, preview, record->data, record->size, error);
+}
+
+/* Prints the first line. `what` is the kind of record, or empty. */
+static void print_title(const struct preview *preview, const recmap_record *record,
+                        const char *what) {
+    fprintf(preview->stream, "%srecord %" PRIu64 "%s, %zu byte%s%s%s\n",
+            preview->has_colour ? "\033[1m" : "", record->number,
+            preview->has_colour ? "\033[0m" : "", record->size, plural(record->size),
+            *what ? ", " : "", what);
+}
+
+/* The first visit finds out which kind of record it is, for the first line. A record that is of
+ * none, or has no features, is printed as bytes, after a line that says what it is, if that is
+ * known. */
+recmap_status preview_print(const struct output *output, const recmap_record *record,
                             recmap_error *error) {
-    struct preview preview = {.stream = stream, .has_colour = has_colour};
+    struct preview preview = {.stream = output->stream, .has_colour = output->has_colour};
     recmap_error reason = RECMAP_ERROR_INIT;
-    recmap_status status =
-        recmap_example_visit(look_at_part, &preview, record->data, record->size, &reason);
+    enum text_kind kind = text_kind_find(output->dataset, record->number);
+    recmap_status status = visit(look_at_part, &preview, output, record, &reason);
     if (status == RECMAP_NO_MEMORY) {
         *error = reason;
         return status;
     }
     bool is_known = status == RECMAP_OK && preview.part_count;
-    fprintf(stream, "%srecord %" PRIu64 "%s, %zu byte%s%s\n", has_colour ? "\033[1m" : "",
-            record->number, has_colour ? "\033[0m" : "", record->size, plural(record->size),
-            !is_known           ? ""
-            : preview.has_lists ? ", tf.SequenceExample"
-                                : ", tf.Example");
-    if (is_known)
-        return recmap_example_visit(print_part, &preview, record->data, record->size, error);
-    if (recmap_example_check(record->data, record->size, &reason) == RECMAP_CORRUPT)
-        fprintf(stream, "  %s\n", reason.message);
-    print_hex(stream, record);
+    const char *what = preview.has_lists ? "a tf.SequenceExample" : text_kind_name(kind);
+    print_title(&preview, record, is_known ? what + strlen("a ") : "");
+    if (is_known) return visit(print_part, &preview, output, record, error);
+    if (kind == TEXT_NONE &&
+        recmap_example_check(record->data, record->size, &reason) == RECMAP_CORRUPT)
+        fprintf(preview.stream, "  %s\n", reason.message);
+    print_hex(preview.stream, record);
     return RECMAP_OK;
 }
