@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <xxhash.h>
-
+#include "base/core/hash.h"
 #include "base/words/cut_file.h"
 
 bool framing_fits(const struct framing *framing, uint64_t frame_size, uint64_t data_size) {

@@ -2,10 +2,9 @@
 
 #include <stdlib.h>
 
-#include <xxhash.h>
-
 #include "base/core/bytes.h"
 #include "base/core/error.h"
+#include "base/core/hash.h"
 #include "base/core/interrupt.h"
 #include "base/os/file.h"
 
