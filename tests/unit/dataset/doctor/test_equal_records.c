@@ -3,11 +3,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "dataset/doctor/equal_records.h"
+#include "support/random.h"
 
 enum { KEPT_MAX = 1 << 22 };
 
@@ -40,10 +43,83 @@ static void test_all_records_are_equal(void **state) {
     equal_records_deinit(&records);
 }
 
+/* ---- Reporting. */
+
+/* Everything is in one shard of one set. */
+static struct examination make_examination(recmap_diagnosis *diagnosis) {
+    static struct listed_shard shard = {.name = "shard"};
+    static struct listed_entry entry;
+    static const recmap_doctor_options options = RECMAP_DOCTOR_OPTIONS_INIT;
+    return (struct examination){
+        .diagnosis = diagnosis,
+        .options = &options,
+        .shards = {.shards = &shard, .count = 1, .entries = &entry, .entry_count = 1}};
+}
+
+/* Hashes that agree in any of their parts: in the bits that are sorted by, below and above them. */
+static void draw_hashes(struct record_hash *hashes, size_t count, struct rng *random) {
+    for (size_t i = 0; i < count; i++) {
+        uint64_t high = rng_below(random, 2), low = rng_below(random, 3) << 50;
+        low |= rng_below(random, 3) << 40 | rng_below(random, 3) << 8 | rng_below(random, 2);
+        hashes[i] = (struct record_hash){low, high, i};
+    }
+}
+
+static bool are_equal(const struct record_hash *a, const struct record_hash *b) {
+    return a->low == b->low && a->high == b->high;
+}
+
+/* Counts the hashes that equal an earlier one. `first` is the first of them, and `earlier` the
+ * first that it equals. */
+static size_t count_equal(size_t *first, size_t *earlier, const struct record_hash *hashes,
+                          size_t count) {
+    size_t equal_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t j = 0;
+        while (!are_equal(&hashes[j], &hashes[i])) j++;
+        if (j == i) continue;
+        if (equal_count++) continue;
+        *first = i;
+        *earlier = j;
+    }
+    return equal_count;
+}
+
+static void check_report(struct rng *random) {
+    struct record_hash hashes[300];
+    size_t count = (size_t)rng_below(random, 300), first = 0, earlier = 0;
+    struct equal_records records = {.hashes = hashes, .count = count};
+    struct recmap_diagnosis diagnosis = {.findings = NULL};
+    struct examination examination = make_examination(&diagnosis);
+    char expected[128];
+    draw_hashes(hashes, count, random);
+    size_t equal_count = count_equal(&first, &earlier, hashes, count);
+    assert_int_equal(equal_records_report(&records, &examination, NULL), RECMAP_OK);
+    assert_int_equal(diagnosis.count, equal_count > 0);
+    if (!equal_count) return;
+    snprintf(expected, sizeof expected,
+             "%zu record%s equal to an earlier one; the first is equal to record %zu", equal_count,
+             equal_count == 1 ? " is" : "s are", earlier);
+    assert_string_equal(diagnosis.findings[0].message, expected);
+    assert_int_equal(diagnosis.findings[0].record, first);
+    free(diagnosis.findings[0].shard);
+    free(diagnosis.findings[0].message);
+    free(diagnosis.findings);
+}
+
+static void test_equal_hashes_are_reported(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 500; seed++) {
+        struct rng random = {seed};
+        check_report(&random);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pairs_are_kept_together),
         cmocka_unit_test(test_all_records_are_equal),
+        cmocka_unit_test(test_equal_hashes_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
