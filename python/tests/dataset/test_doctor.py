@@ -1,6 +1,7 @@
 """Dataset.doctor(): the form of the result, views, samples; and metadata of TFDS on opening."""
 
 import json
+import os
 import warnings
 
 import pytest
@@ -56,6 +57,27 @@ def test_records_of_a_view_are_positions(faulty):
     assert found(faulty.select([70, 40, 3])) == [("not_finite", 1), ("equal_records", 2)]
     assert found(faulty.select([8, 8, 9])) == []
     assert found(faulty[:0]) == [("no_records", None)]
+
+
+def test_damaged_records_do_not_hide_others(tmp_path):
+    """Records are read in groups, and one that is damaged fails all of its group."""
+    count, size = 10_000, 16 + 24
+    path = tmp_path / "numbers.tfrecord"
+    with recmap.Writer(path) as writer:
+        for number in range(count):
+            writer.write(number.to_bytes(24, "little"))
+    damaged = {0, 1, 4095, 4096, 5000, 5002, 8191, 8192, 9999, *range(6000, 6010)}
+    data = bytearray(path.read_bytes())
+    for number in damaged:
+        data[number * size + 12] ^= 1
+    times = path.stat()
+    with recmap.open(path) as ds:
+        path.write_bytes(data)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    with recmap.open(path) as ds:
+        diagnosis = ds.doctor()
+    assert {f["record"] for f in diagnosis["findings"] if f["check"] == "damage"} == damaged
+    assert diagnosis["records_read"] == count - len(damaged)
 
 
 def test_concatenations(faulty, digits):

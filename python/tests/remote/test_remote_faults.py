@@ -273,6 +273,23 @@ def test_verify_lists_missing_objects(remote, server):
     assert len(remote[5:1500].verify()["damage"]) == shards[2]["records"]
 
 
+def test_the_doctor_reads_on_around_a_damaged_record(remote, server):
+    """Reading all others one by one would take 1,796 requests."""
+    name = "digits-00000-of-00004.tfrecord"
+
+    def damage(handler):
+        data = bytearray(handler.read_object())
+        data[5000] ^= 1
+        handler.send_object(data=bytes(data), etag=etag_of(handler.read_object()))
+
+    server.faults = [on_object(damage, f"*{name}")] * 2000
+    diagnosis = remote.doctor(threads=1)
+    (finding,) = [f for f in diagnosis["findings"] if f["check"] == "damage"]
+    assert finding["shard"].endswith(name)
+    assert diagnosis["records_read"] == len(remote) - 1
+    assert len(server.requests) < 300
+
+
 def test_verify_raises_that_there_is_no_space_for_a_copy(remote, server, tmp_path, monkeypatch):
     """A shard that is damaged is copied; nothing can be written to a folder that does not exist."""
     path = server.folder / "train" / "digits-00002-of-00004.tfrecord"

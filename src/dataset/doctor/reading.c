@@ -99,50 +99,59 @@ static recmap_status visit_records(struct reading *reading, struct reading_visit
     return visit.function(visit.context, items, records, count, error);
 }
 
-static recmap_status read_one(struct reading *reading, struct reading_visit visit, uint64_t item,
-                              recmap_error *error) {
-    const struct examination *examination = reading->examination;
-    recmap_record record;
+/* Consecutive records of a group. */
+struct part {
+    const uint64_t *items;
+    const uint64_t *numbers;
+    size_t count;
+};
+
+/* Returns how many records precede the one with this number, or else 1. */
+static size_t count_preceding(struct part part, uint64_t number) {
+    size_t count = part.count - 1;
+    while (count > 1 && part.numbers[count] != number) count--;
+    return count;
+}
+
+/* Visits the records of the part. If one of several cannot be read, visits none, and leaves only
+ * those in the part that precede it, or one. */
+static recmap_status read_part(bool *is_done, struct reading *reading, struct reading_visit visit,
+                               struct part *part, recmap_error *error) {
     recmap_error reason = RECMAP_ERROR_INIT;
-    recmap_status status = recmap_dataset_get(&record, examination->dataset,
-                                              examination_number(examination, item), &reason);
-    if (status != RECMAP_OK && is_local(&reason))
-        return add_unreadable(reading, item, &reason, error);
-    if (status != RECMAP_OK) {
+    recmap_status status = recmap_dataset_gather(reading->batch, reading->examination->dataset,
+                                                 part->numbers, part->count, &reason);
+    *is_done = status == RECMAP_OK || part->count == 1;
+    if (status == RECMAP_OK)
+        return visit_records(reading, visit, part->items, recmap_batch_records(reading->batch),
+                             part->count, error);
+    if (!is_local(&reason)) {
         if (error) *error = reason;
         return status;
     }
-    status = visit_records(reading, visit, &item, &record, 1, error);
-    recmap_record_release(&record);
-    return status;
-}
-
-/* Reads the records of a group that failed one by one. */
-static recmap_status read_singly(struct reading *reading, struct reading_visit visit,
-                                 const struct group *group, recmap_error *error) {
-    for (size_t i = 0; i < group->count; i++) {
-        size_t shard = shard_of(reading->examination, group->items[i]);
-        if (reading->bad_shards[shard])
-            RETURN_IF_FAILED(
-                diagnosis_list_record(reading->examination->diagnosis, group->items[i], error));
-        else RETURN_IF_FAILED(read_one(reading, visit, group->items[i], error));
-    }
+    if (*is_done) return add_unreadable(reading, *part->items, &reason, error);
+    part->count = count_preceding(*part, reason.record);
     return RECMAP_OK;
 }
 
+/* A record that cannot be read fails all that are read with it, but the error says which one it is.
+ * After it, few are read at first, because others near it are often damaged as well. */
 static recmap_status read_group(struct reading *reading, struct reading_visit visit,
                                 const struct group *group, recmap_error *error) {
-    recmap_dataset *dataset = reading->examination->dataset;
-    recmap_error reason = RECMAP_ERROR_INIT;
-    recmap_status status =
-        recmap_dataset_gather(reading->batch, dataset, group->numbers, group->count, &reason);
-    if (status != RECMAP_OK && is_local(&reason)) return read_singly(reading, visit, group, error);
-    if (status != RECMAP_OK) {
-        if (error) *error = reason;
-        return status;
+    const struct examination *examination = reading->examination;
+    for (size_t first = 0, size = group->count; first < group->count;) {
+        struct part part = {group->items + first, group->numbers + first,
+                            (size_t)min_u64(size, group->count - first)};
+        if (reading->bad_shards[shard_of(examination, *part.items)]) {
+            RETURN_IF_FAILED(diagnosis_list_record(examination->diagnosis, *part.items, error));
+            first++;
+            continue;
+        }
+        bool is_done;
+        RETURN_IF_FAILED(read_part(&is_done, reading, visit, &part, error));
+        if (is_done) first += part.count;
+        size = is_done ? 2 * part.count : part.count;
     }
-    return visit_records(reading, visit, group->items, recmap_batch_records(reading->batch),
-                         group->count, error);
+    return RECMAP_OK;
 }
 
 /* Fills the group with the next records that are not in bad shards. At least one fits. */
