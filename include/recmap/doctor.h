@@ -61,11 +61,12 @@ typedef struct recmap_diagnosis recmap_diagnosis;
  *
  * Whatever is wrong with the data is a finding, also records that cannot be read and shards that
  * are missing. At most 100 findings of each check are listed one by one. Memory: about a kilobyte
- * for each feature (of at most 65,536); up to 160 MiB to find equal records (224 if all are equal):
- * beyond 4 million records, every second, fourth, ... record is compared, chosen by its contents,
- * so that equal records are still found together; 32 MiB to find repeated ids, which are not looked
- * for in more than 4 million records; and 8 bytes for each record that is listed, of at most 16
- * million.
+ * for each feature (of at most 65,536); up to 160 MiB to find equal records (256 if nearly all are
+ * equal): beyond 4 million records, every second, fourth, ... record is compared, chosen by its
+ * contents, so that equal records are still found together; 32 MiB to find repeated ids, which are
+ * not looked for in more than 4 million records; 8 bytes for each record that is listed, of at most
+ * 16 million; half a MiB for each thread; and the records that are examined at a time: 16 MiB, or
+ * one that is larger.
  *
  * Errors: INVALID if a number is out of range; CORRUPT (the index); IO if a remote store fails;
  * NO_MEMORY; CANCELLED by the progress function. Cost: one pass over the records, which several
