@@ -11,6 +11,7 @@
 
 #include "parse/example/example.h"
 #include "parse/example/feature_stats.h"
+#include "parse/example/sequence_features.h"
 #include "unit/parse/example/random_example.h"
 
 enum { VALUES_MAX = 1200 };
@@ -120,10 +121,35 @@ static void test_lists_of_equal_values(void **state) {
     example_features_deinit(&features);
 }
 
+/* Lists of numbers that are not packed, so that the values are iterated over. */
+static void test_values_of_steps(void **state) {
+    (void)state;
+    static const char *const features[] = {"1a0408050806", "120a0d0000803f0d0000c07f"};
+    static struct message record, lists, entry, list, step;
+    struct sequence_features sequence = {.steps = NULL};
+    struct value_exam exam = {0};
+    for (size_t i = 0; i < 2; i++) {
+        step.size = 0;
+        put_hex(&step, features[i]);
+        put_sub(&list, 1, &step);
+    }
+    put_bytes(&entry, 1, "k", 1);
+    put_sub(&entry, 2, &list);
+    put_sub(&lists, 1, &entry);
+    put_sub(&record, 2, &lists);
+    assert_int_equal(sequence_features_read(&sequence, record.data, record.size, NULL), RECMAP_OK);
+    assert_int_equal(sequence.step_count, 2);
+    assert_int_equal(value_exam_add(&exam, &sequence.steps[0], true), 0); /* 5 and 6 */
+    assert_true(exam.has_int64 && exam.has_other_int64);
+    assert_int_equal(value_exam_add(&exam, &sequence.steps[1], true), NUMBER_NAN); /* 1 and NaN */
+    sequence_features_deinit(&sequence);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_features_of_any_form),
         cmocka_unit_test(test_lists_of_equal_values),
+        cmocka_unit_test(test_values_of_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
