@@ -5,10 +5,12 @@
 #include "base/os/map.h"
 #include "base/os/thread.h"
 
-enum { LEFT_FOR_OTHERS = 16 };
+enum { LEFT_FOR_OTHERS = 16, CALLS_MIN = 64 };
 
 /* Guarded by the process lock. */
 static size_t taken;
+static size_t calls_left; /* until the maps are counted again */
+static bool is_nearly_full;
 
 size_t map_budget_limit(void) {
     return map_count_max() / 2;
@@ -34,4 +36,22 @@ void map_budget_give(size_t count) {
     assert(count <= taken);
     taken -= count;
     process_unlock();
+}
+
+/* What an application maps is only known by counting all maps, which takes time for each of them.
+ * So they are counted again after a number of calls that grows with their number. Fewer maps are
+ * made by these calls than are left for others. */
+static void count_maps(void) {
+    size_t count = map_count(), max = map_count_max();
+    is_nearly_full = count >= max - max / LEFT_FOR_OTHERS;
+    calls_left = count / LEFT_FOR_OTHERS + CALLS_MIN;
+}
+
+bool map_budget_has_room(void) {
+    process_lock();
+    if (!calls_left) count_maps();
+    calls_left--;
+    bool has_room = !is_nearly_full;
+    process_unlock();
+    return has_room;
 }

@@ -4,6 +4,7 @@
 #ifndef RECMAP_DATASET_OPEN_MAP_BUDGET_H
 #define RECMAP_DATASET_OPEN_MAP_BUDGET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* A data set may always map as many shards at once as this. */
@@ -19,5 +20,10 @@ size_t map_budget_take(size_t wanted);
 
 /* Gives back what was taken. */
 void map_budget_give(size_t count);
+
+/* Returns true if a shard may be mapped now. Returns false if the process has used up nearly all of
+ * its maps, whatever for: the last ones are left for memory and threads, and shards are read. Call
+ * it once for each map. Any thread may call it. */
+bool map_budget_has_room(void);
 
 #endif

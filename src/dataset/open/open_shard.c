@@ -10,6 +10,7 @@
 #include "base/core/plural.h"
 #include "base/os/file.h"
 #include "base/os/read_again.h"
+#include "dataset/open/map_budget.h"
 #include "dataset/open/shard_samples.h"
 #include "dataset/spans/span_read.h"
 #include "dataset/spans/stream_sum.h"
@@ -177,11 +178,13 @@ static recmap_status check_end(struct open_shard *shard, recmap_error *error) {
     return status;
 }
 
-/* Maps the shard's file. If the process cannot have another mapping, other shards are closed first;
- * if that does not help, or if the file system refuses, the shard is read with pread. */
+/* Maps the shard's file, unless the process has nearly used up its maps. If it cannot have another
+ * map, other shards are closed first; if that does not help, or if the file system refuses, the
+ * shard is read with pread. */
 static void load(struct open_shard *shard, const struct shard_entry *entry) {
     int fd = shard->source->fd;
     if (shard->cache->options.access != RECMAP_ACCESS_MAP || fd < 0) return;
+    if (!map_budget_has_room()) return;
     recmap_error local;
     recmap_status status;
     do status = shard_bytes_open(&shard->bytes, fd, entry->file_size, shard->path, &local);

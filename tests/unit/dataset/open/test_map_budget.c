@@ -1,11 +1,16 @@
 /* The maps that data sets use together. */
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/os/map.h"
 #include "dataset/open/map_budget.h"
 
 static void test_data_sets_that_fit_get_a_map_for_each_shard(void **state) {
@@ -44,11 +49,44 @@ static void test_many_data_sets_share_the_maps(void **state) {
     map_budget_give(limit);
 }
 
+/* Leaves so many maps. Neighbours merge unless they differ, so every second page may be read. */
+static void *use_up_maps(size_t *size, size_t left) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = map_count_max() - map_count() - left;
+    *size = pages * page;
+    char *first = mmap(NULL, *size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(first != MAP_FAILED);
+    for (size_t i = 0; i < pages; i += 2)
+        assert_int_equal(mprotect(first + i * page, page, PROT_READ), 0);
+    return first;
+}
+
+/* The maps are counted again after at most so many calls. */
+static bool has_room_later(void) {
+    bool has_room = false;
+    for (size_t i = 0; i < map_count_max(); i++) has_room = map_budget_has_room();
+    return has_room;
+}
+
+static void test_the_last_maps_are_left_for_others(void **state) {
+    (void)state;
+    if (map_count_max() > 70000 || !map_count()) skip();
+    size_t size;
+    assert_true(map_budget_has_room());
+    void *maps = use_up_maps(&size, map_count_max() / 16 + 1000);
+    assert_true(has_room_later());
+    munmap(maps, size);
+    maps = use_up_maps(&size, map_count_max() / 16 - 1000);
+    assert_false(has_room_later());
+    munmap(maps, size);
+    assert_true(has_room_later());
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_data_sets_that_fit_get_a_map_for_each_shard),
         cmocka_unit_test(test_a_data_set_that_does_not_fit_leaves_maps_for_others),
         cmocka_unit_test(test_many_data_sets_share_the_maps),
+        cmocka_unit_test(test_the_last_maps_are_left_for_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
