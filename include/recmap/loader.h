@@ -288,14 +288,16 @@ typedef struct recmap_why {
     uint64_t cause_ns[16];  /* time of all threads since reading began, by cause; has room */
     int has_pending;        /* a request to a store, or a read of a file for which a thread
                                sleeps, is not answered: the oldest of them. Of mapped files, the
-                               frame that is touched. Not of pages of the index, nor with
-                               RECMAP_ACCESS_DIRECT. */
+                               frame that is touched; of RECMAP_ACCESS_DIRECT, the first read
+                               that the batch still needs. Not of pages of the index, nor of
+                               files of the disk cache. */
     char name[256];         /* the URL, without what may be a secret, or the path */
     uint64_t first_byte;
     uint64_t last_byte;
     unsigned attempt;     /* from 1 */
     uint64_t pending_ns;  /* since it was begun; of a mapped file, since the thread began to read
-                             the records of its batch */
+                             the records of its batch; of RECMAP_ACCESS_DIRECT, since the thread
+                             began to wait */
     char last_error[128]; /* why the attempt before failed; "" if there was none */
     uint64_t reserved[8]; /* 0; room for later versions */
 } recmap_why;

@@ -953,7 +953,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
           read: of the oldest one, the "shard", the "url" without secrets or the path, "first_byte"
           and "last_byte", "attempt" from 1, "seconds", and "last_error" of the attempt before. Of
           mapped shards, the bytes are the record's, and the seconds those since its thread began
-          to read a batch. Pages of the index and access="direct" have none.
+          to read a batch. Pages of the index and files of the disk cache have none.
 
         >>> recmap.Loader(digits(), 256).why()["cause"]
         'nothing'

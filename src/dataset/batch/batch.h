@@ -30,6 +30,7 @@ struct batch_read {
     uint32_t size;
     uint32_t needed;      /* bytes that must arrive; the file may end before `size` */
     size_t memory_offset; /* in the batch's memory */
+    bool is_done;         /* completed, or refused */
 };
 
 struct recmap_batch {
@@ -56,6 +57,7 @@ struct recmap_batch {
     size_t read_count;
     size_t submitted_count;  /* reads given to the kernel */
     size_t done_count;       /* reads completed */
+    size_t first_open;       /* all reads before this one are completed */
     bool has_failed;         /* a read or a check failed */
     recmap_batch *next;      /* in the reader's list of batches with unsubmitted reads */
     recmap_columns *columns; /* NULL until something was parsed */

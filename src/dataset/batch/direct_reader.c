@@ -5,6 +5,7 @@
 
 #include "base/core/array.h"
 #include "base/memory/memory.h"
+#include "base/os/activity.h"
 #include "base/os/ring.h"
 #include "dataset/batch/batch.h"
 #include "dataset/open/dataset.h"
@@ -169,8 +170,9 @@ static bool check_read(const struct batch_read *read, const recmap_dataset *data
 }
 
 /* Handles the result of one read. Its records are checked now, while the bytes are in the cache. */
-static void end_read(struct direct_reader *reader, const struct batch_read *read, int32_t result) {
+static void end_read(struct direct_reader *reader, struct batch_read *read, int32_t result) {
     recmap_batch *batch = read->batch;
+    read->is_done = true;
     batch->done_count++;
     reader->open_count--;
     reader->in_flight--;
@@ -224,20 +226,47 @@ static void keep_busy(struct direct_reader *reader) {
         submit_reads(reader);
 }
 
-static void end_some(struct direct_reader *reader) {
+/* Notes the oldest read of the batch that is not completed, so that other threads can tell what
+ * this one waits for. Its shard need not be open any more, so the name is made again. */
+static void note_pending(const struct direct_reader *reader, recmap_batch *batch) {
+    size_t i = batch->first_open;
+    while (i < batch->read_count && batch->reads[i].is_done) i++;
+    batch->first_open = i;
+    if (i == batch->read_count) return; /* the kernel refused the last ones */
+    const struct batch_read *read = &batch->reads[i];
+    const struct index_place *place = &batch->places[read->first];
+    const struct shard_entry *entry = &reader->dataset->shard_table[place->shard_index].entry;
+    char *path = shard_folder_find_path(shard_cache_folder(reader->dataset->shards), entry->path);
+    if (!path) return;
+    activity_begin_read(path, place->offset, read->offset + read->needed - place->offset);
+    free(path);
+}
+
+/* Takes a completed read, and waits for one if necessary. */
+static void take_read(void **tag, int32_t *result, const struct direct_reader *reader,
+                      recmap_batch *batch) {
+    if (ring_take(tag, result, reader->ring, false)) return;
+    note_pending(reader, batch);
+    (void)ring_take(tag, result, reader->ring, true);
+    activity_end_read();
+}
+
+/* Ends the reads that are completed, at least one. */
+static void end_some(struct direct_reader *reader, recmap_batch *batch) {
     void *tag;
     int32_t result;
-    for (bool waits = true; ring_take(&tag, &result, reader->ring, waits); waits = false) {
+    take_read(&tag, &result, reader, batch);
+    do {
         end_read(reader, tag, result);
         keep_busy(reader);
-    }
+    } while (ring_take(&tag, &result, reader->ring, false));
 }
 
 bool direct_reader_start(struct direct_reader *reader, recmap_batch *batch, const uint64_t *numbers,
                          size_t count) {
     recmap_batch_clear(batch);
     if (reader->is_stopped || !prepare(batch, reader->dataset, numbers, count)) return false;
-    batch->submitted_count = batch->done_count = 0;
+    batch->submitted_count = batch->done_count = batch->first_open = 0;
     batch->request_count = count;
     batch->has_failed = false;
     batch->next = NULL;
@@ -257,7 +286,7 @@ bool direct_reader_wants_more(const struct direct_reader *reader, const recmap_b
 bool direct_reader_finish(struct direct_reader *reader, recmap_batch *batch) {
     while (batch->done_count < batch->read_count) {
         keep_busy(reader);
-        if (reader->in_flight) end_some(reader);
+        if (reader->in_flight) end_some(reader, batch);
     }
     assert(reader->oldest != batch); /* see next_read */
     batch->count = batch->request_count;

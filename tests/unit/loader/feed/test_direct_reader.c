@@ -5,8 +5,10 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,12 +16,17 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Compiled in here, so that its assertions also hold in every build: a finished batch has left the
  * reader's list. Otherwise only a sanitizer might see that the list has a destroyed batch. */
 #undef NDEBUG
+#include "base/os/ring.h"
+static bool ring_take_or_hang(void **tag, int32_t *result, struct read_ring *ring, bool waits);
+#define ring_take ring_take_or_hang
 #include "dataset/batch/direct_reader.c"
+#undef ring_take
 
 #include <cmocka.h>
 
@@ -355,6 +362,67 @@ static void test_auto_reads_large_data_directly(void **unused) {
     memory_force_size(0);
 }
 
+/* While the device hangs, no read completes. */
+static atomic_bool hangs;
+
+static bool ring_take_or_hang(void **tag, int32_t *result, struct read_ring *ring, bool waits) {
+    if (hangs && !waits) return false;
+    while (hangs) nanosleep(&(struct timespec){0, 1000000}, NULL);
+    return ring_take(tag, result, ring, waits);
+}
+
+static void *take_batch(void *context) {
+    recmap_batch *batch = NULL;
+    next_batch(&batch, context);
+    recmap_batch_destroy(batch);
+    return NULL;
+}
+
+/* Sets `why` as soon as a read is pending, or none. */
+static void wait_for_pending(recmap_why *why, recmap_loader *loader, int has_pending) {
+    enum { TRIES = 20000 };
+    recmap_error error = RECMAP_ERROR_INIT;
+    for (int tries = 0; tries < TRIES; tries++) {
+        ASSERT_OK(recmap_loader_why(why, loader, &error), &error);
+        if (why->has_pending == has_pending) return;
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+    fail();
+}
+
+static void test_a_read_that_hangs_is_pending(void **unused) {
+    (void)unused;
+    write_shards();
+    recmap_dataset *dataset = open_direct(0);
+    if (!dataset_supports_direct(dataset)) {
+        print_message("direct reads are not possible here: skipped\n");
+        recmap_dataset_close(dataset);
+        skip();
+    }
+    recmap_order *order = order_of_kind(0, RECORDS, 1);
+    recmap_loader *loader = make(dataset, order, 1, 1);
+    recmap_why why;
+    pthread_t thread;
+    hangs = true;
+    assert_int_equal(pthread_create(&thread, NULL, take_batch, loader), 0);
+    wait_for_pending(&why, loader, 1);
+    hangs = false;
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    const uint64_t position = 0;
+    uint64_t number;
+    struct index_place place;
+    recmap_error error = RECMAP_ERROR_INIT;
+    ASSERT_OK(recmap_order_at(&number, order, 0, &position, 1, &error), &error);
+    ASSERT_OK(dataset_find_place(&place, dataset, number, &error), &error);
+    assert_int_equal(why.cause, RECMAP_CAUSE_DISK);
+    assert_string_equal(why.name, shard_names(SHARDS)[place.shard_index]);
+    assert_true(why.first_byte == place.offset && why.attempt == 1 && !why.last_error[0]);
+    assert_true(why.last_byte == place.offset + place.frame_size - 1);
+    assert_true(rest_is_right(loader, order, 0, 1));
+    wait_for_pending(&why, loader, 0);
+    loader_close(loader, order, dataset);
+}
+
 static int iterate_forbidden(unsigned call, unsigned code, bool may_read) {
     if (!forbid(call, code)) return 2;
     recmap_dataset *dataset = open_direct(0);
@@ -437,6 +505,7 @@ int main(void) {
         TEST(a_cut_file_is_an_error_until_it_is_whole),
         TEST(cut_after_reading),
         TEST(auto_reads_large_data_directly),
+        TEST(a_read_that_hangs_is_pending),
         TEST(forbidden_rings_fall_back),
         TEST(a_forked_child_makes_its_own_loader),
     };
