@@ -70,17 +70,32 @@ static void print_goal(struct goal goal, double median) {
            is_met ? "met" : "missed");
 }
 
-void print_row(const struct samples *samples, const char *unit, struct goal goal,
-               const char *format, ...) {
+/* Prints a row whose range leaves out a share of the samples at each end. */
+static void print_range(const struct samples *samples, double left_out, const char *unit,
+                        struct goal goal, const char *format, va_list arguments) {
     if (!samples->count) return;
     double sorted[SAMPLES_MAX], median = samples_median(samples);
+    size_t first = (size_t)((double)(samples->count - 1) * left_out);
     sort_samples(sorted, samples);
-    va_list arguments;
-    va_start(arguments, format);
     vprintf(format, arguments);
-    va_end(arguments);
-    printf("\t%s\t%.4g\t%.4g\t%.4g\t%zu", unit, sorted[0], median, sorted[samples->count - 1],
-           samples->count);
+    printf("\t%s\t%.4g\t%.4g\t%.4g\t%zu", unit, sorted[first], median,
+           sorted[samples->count - 1 - first], samples->count);
     print_goal(goal, median);
     fflush(stdout);
+}
+
+void print_row(const struct samples *samples, const char *unit, struct goal goal,
+               const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    print_range(samples, 0, unit, goal, format, arguments);
+    va_end(arguments);
+}
+
+void print_quartiles(const struct samples *samples, const char *unit, struct goal goal,
+                     const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    print_range(samples, 0.25, unit, goal, format, arguments);
+    va_end(arguments);
 }

@@ -16,14 +16,16 @@ uint64_t thread_cpu_ns(void);
 /* Ends the program with the error's text unless `status` is OK. */
 void must(recmap_status status, const recmap_error *error);
 
-/* The number of repeats that the last argument of a program gives, or the default: 1 to 64. */
+/* The number of repeats that the last argument of a program gives, or the default: 1 to
+ * SAMPLES_MAX.
+ */
 int parse_repeats(const char *argument, int usual);
 
 /* Ends the program for lack of memory. */
 void *must_have(void *memory);
 
 /* The figures of some repeats. */
-enum { SAMPLES_MAX = 64 };
+enum { SAMPLES_MAX = 256 };
 struct samples {
     double values[SAMPLES_MAX];
     size_t count;
@@ -46,5 +48,9 @@ struct goal {
  *   question, unit, min, median, max, repeats, goal, "met" or "missed" (of the median) or "" */
 void print_row(const struct samples *samples, const char *unit, struct goal goal,
                const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* The same with the quartiles instead of the min and the max: half of the repeats lie between. */
+void print_quartiles(const struct samples *samples, const char *unit, struct goal goal,
+                     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 #endif

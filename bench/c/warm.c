@@ -4,10 +4,11 @@
  * are in memory?
  *
  * Makes sets of its own (512 MiB each, or so many MiB). The ways take turns, and before each of
- * them the files are dropped from the page cache or read into it. Where nothing waits for the disk,
- * CPU time counts instead of the clock.
+ * them the files are dropped from the page cache or read into it. Comparisons have 4 to 32 rounds
+ * for each repeat, by the clock and in CPU time. If nothing waits for the disk, CPU time counts.
  *
  * usage: bench_warm FOLDER [REPEATS [MIB]] */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,6 +19,9 @@
 #include "set.h"
 
 enum { SMALL_FRAME = 256, BATCH_BYTES = 64 << 10, LOOK_STEP = 8, MODES = RECMAP_WARM_AUTO + 1 };
+
+/* A round of a comparison takes a quarter as long as a repeat. */
+enum { ROUNDS_PER_REPEAT = 8 };
 
 static const char *const mode_names[MODES] = {"off", "on", "auto"};
 
@@ -76,8 +80,8 @@ static struct times measure_epoch(const struct epoch *epoch, recmap_warm mode, u
     recmap_error error = RECMAP_ERROR_INIT;
     struct times times = {0, 0, 0, 0};
     recmap_order *order;
-    cold_set_drop(epoch->folder, epoch->set);
-    if (!epoch->is_cold) cold_set_read(epoch->folder, epoch->set);
+    if (epoch->is_cold) cold_set_drop(epoch->folder, epoch->set);
+    else cold_set_read(epoch->folder, epoch->set);
     recmap_dataset *dataset = set_open(epoch->folder, epoch->set, false, NULL);
     uint64_t count = recmap_dataset_count(dataset);
     must(epoch->is_shuffled ? recmap_order_shuffled(&order, count, seed, &error)
@@ -150,24 +154,41 @@ static void measure_cold(const char *name, const struct epoch *epoch, int repeat
     print_cold(&rows, name);
 }
 
-/* ---- What warming cannot help. The modes begin in turns. */
+/* ---- What warming cannot help. A difference of a hundredth is smaller than what a device varies
+ * by, so there are many pairs of short epochs: the modes begin in turns, each is compared with the
+ * epoch of "off" in the same round. The median is known to about the distance of the quartiles
+ * divided by the root of the number of rounds. */
 
-static void compare(const char *name, const struct epoch *epoch, int repeats) {
-    struct samples ratios[MODES] = {{.count = 0}};
-    for (int r = 0; r < repeats; r++) {
-        double took[MODES];
-        for (int i = 0; i < MODES; i++) {
-            int mode = (r + i) % MODES;
-            struct times times = measure_epoch(epoch, (recmap_warm)mode, (uint64_t)r);
-            took[mode] = epoch->is_cold ? times.whole : times.cpu;
-        }
-        for (int mode = RECMAP_WARM_ON; mode < MODES; mode++)
-            samples_add(&ratios[mode], took[mode] / took[RECMAP_WARM_OFF]);
+struct comparison {
+    struct samples wall[MODES], cpu[MODES]; /* as multiples of "off" */
+};
+
+static void compare_once(struct comparison *comparison, const struct epoch *epoch, int round) {
+    struct times times[MODES];
+    for (int i = 0; i < MODES; i++) {
+        int mode = (round + i) % MODES;
+        times[mode] = measure_epoch(epoch, (recmap_warm)mode, (uint64_t)round);
     }
-    const char *unit = epoch->is_cold ? "x off" : "x off, CPU time";
-    print_row(&ratios[RECMAP_WARM_ON], unit, epoch->is_cold ? AT_MAX(1.1) : NO_GOAL, "%s: on",
-              name);
-    print_row(&ratios[RECMAP_WARM_AUTO], unit, AT_MAX(1.02), "%s: auto", name);
+    for (int mode = RECMAP_WARM_ON; mode < MODES; mode++) {
+        samples_add(&comparison->wall[mode], times[mode].whole / times[RECMAP_WARM_OFF].whole);
+        samples_add(&comparison->cpu[mode], times[mode].cpu / times[RECMAP_WARM_OFF].cpu);
+    }
+}
+
+/* Of cold files, the clock counts, otherwise CPU time. */
+static void compare(const char *name, const struct epoch *epoch, int rounds) {
+    const struct goal wanted[MODES] = {NO_GOAL, AT_MAX(1.1), AT_MAX(1.02)};
+    struct comparison comparison = {.wall = {{.count = 0}}};
+    for (int round = 0; round < rounds && round < SAMPLES_MAX; round++)
+        compare_once(&comparison, epoch, round);
+    for (int mode = RECMAP_WARM_ON; mode < MODES; mode++) {
+        bool counts_cpu = !epoch->is_cold && mode == RECMAP_WARM_AUTO;
+        print_quartiles(&comparison.wall[mode], "x off", epoch->is_cold ? wanted[mode] : NO_GOAL,
+                        "%s: %s, quartiles", name, mode_names[mode]);
+        print_quartiles(&comparison.cpu[mode], "x off, CPU time",
+                        counts_cpu ? wanted[mode] : NO_GOAL, "%s: %s, quartiles", name,
+                        mode_names[mode]);
+    }
 }
 
 int main(int argc, char **argv) {
@@ -175,19 +196,20 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: %s FOLDER [REPEATS [MIB]]\n", argv[0]);
         return 2;
     }
-    int repeats = parse_repeats(argv[2], 3);
+    int repeats = parse_repeats(argv[2], 3), rounds = repeats * ROUNDS_PER_REPEAT;
     uint64_t size = (argc > 3 ? strtoull(argv[3], NULL, 10) : 512) << 20;
     struct epoch small = {argv[1], "warm-256", SMALL_FRAME, true, true, 1};
     struct epoch large = {argv[1], "warm-100k", COLD_FRAME_MAX, true, true, 1};
     cold_set_make(argv[1], small.set, size, small.frame_size);
     cold_set_make(argv[1], large.set, size, large.frame_size);
     measure_cold("records of 256 bytes, shuffled", &small, repeats);
-    struct epoch tenth = small, in_order = small, in_memory = small;
+    struct epoch tenth = small, in_order = small, in_memory = small, shuffled = large;
     tenth.part = 10;
+    in_order.part = in_memory.part = shuffled.part = 4;
     in_order.is_shuffled = in_memory.is_cold = false;
-    compare("a tenth of the records of 256 bytes, shuffled", &tenth, repeats);
-    compare("records of 256 bytes, in order", &in_order, repeats);
-    compare("records of 100 KB, shuffled", &large, repeats);
-    compare("records of 256 bytes, shuffled, in memory", &in_memory, SAMPLES_MAX);
+    compare("a tenth of the records of 256 bytes, shuffled", &tenth, rounds / 2);
+    compare("a quarter of the records of 256 bytes, in order", &in_order, rounds);
+    compare("a quarter of the records of 100 KB, shuffled", &shuffled, rounds);
+    compare("a quarter of the records of 256 bytes, shuffled, in memory", &in_memory, 4 * rounds);
     return 0;
 }
