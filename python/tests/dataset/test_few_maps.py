@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import recmap
 
-SHARDS = 10_000 if os.environ.get("RECMAP_TEST_LONG") else 2_500
+IS_LONG = bool(os.environ.get("RECMAP_TEST_LONG"))
+SHARDS = 10_000 if IS_LONG else 2_500
 RECORDS = 2  # in each
 
 # Maps of pages merge unless neighbours differ, so every second page may be read.
@@ -18,7 +19,7 @@ PROGRAM = """
     from pathlib import Path
     import recmap
 
-    recmap.open, recmap.Loader  # loads the libraries, which takes maps
+    recmap.open, recmap.Loader, recmap.Storage  # loads the libraries, which takes maps
     limit, left, records = map(int, sys.argv[2:])
     PAGE, NONE, READ, PRIVATE_ANONYMOUS = 4096, 0, 1, 0x22
     libc = ctypes.CDLL(None, use_errno=True)
@@ -41,12 +42,15 @@ PROGRAM = """
             assert bytes(record) == b"record %d" % number, number
         return len(batch)
 
+    def open_set():
+        return recmap.open(sys.argv[1], storage=recmap.Storage(cache=sys.argv[1] + "-cache"))
+
     if records < 0:  # the maps were used up afterwards
-        ds, records = recmap.open(sys.argv[1]), -records
+        ds, records = open_set(), -records
         use_up_maps()
     else:
         use_up_maps()
-        ds = recmap.open(sys.argv[1])
+        ds = open_set()
     numbers = range(records)
     assert all(bytes(ds[i]) == b"record %d" % i for i in numbers)
     assert check(ds.gather(numbers)) == records  # one batch has records of all shards
@@ -55,10 +59,11 @@ PROGRAM = """
 """
 
 
-@pytest.fixture(scope="module")
-def path(tmp_path_factory):
+@pytest.fixture(scope="module", params=["tfrecord", "tfrecord.gz"][: 1 + IS_LONG])
+def path(tmp_path_factory, request):
+    """Of compressed shards, also the file of inflated spans in the cache is mapped."""
     folder = tmp_path_factory.mktemp("shards")
-    with recmap.Writer(folder / f"a@{SHARDS}.tfrecord") as writer:
+    with recmap.Writer(folder / f"a@{SHARDS}.{request.param}") as writer:
         for i in range(SHARDS * RECORDS):  # to the shards in turn
             writer.write(b"record %d" % (i % SHARDS * RECORDS + i // SHARDS))
     recmap.index(str(folder), folder / "a.rmx", progress=None)

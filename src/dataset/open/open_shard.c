@@ -178,13 +178,17 @@ static recmap_status check_end(struct open_shard *shard, recmap_error *error) {
     return status;
 }
 
+/* Returns true if a file may be mapped for the shard. Called once for each map. */
+static bool may_map(const struct open_shard *shard) {
+    return shard->cache->options.access == RECMAP_ACCESS_MAP && map_budget_has_room();
+}
+
 /* Maps the shard's file, unless the process has nearly used up its maps. If it cannot have another
  * map, other shards are closed first; if that does not help, or if the file system refuses, the
  * shard is read with pread. */
 static void load(struct open_shard *shard, const struct shard_entry *entry) {
     int fd = shard->source->fd;
-    if (shard->cache->options.access != RECMAP_ACCESS_MAP || fd < 0) return;
-    if (!map_budget_has_room()) return;
+    if (fd < 0 || !may_map(shard)) return;
     recmap_error local;
     recmap_status status;
     do status = shard_bytes_open(&shard->bytes, fd, entry->file_size, shard->path, &local);
@@ -258,8 +262,7 @@ static void keep_on_disk(struct open_shard *shard) {
     if (!disk_cache) return;
     if (is_compressed(shard)) {
         struct span_source source = open_shard_spans(shard);
-        struct stored_spans_options options = {.maps = shard->cache->options.access ==
-                                                       RECMAP_ACCESS_MAP,
+        struct stored_spans_options options = {.maps = may_map(shard),
                                                .checks_blocks = !finds_damage(shard)};
         shard->stored = stored_spans_open(disk_cache, &source, &options);
     } else if (shard->source && shard->source->fd < 0) {
