@@ -14,8 +14,13 @@ configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/cmake/recmapConfig.cmake.in ${PROJECT_BINARY_DIR}/recmapConfig.cmake
   INSTALL_DESTINATION ${package_folder})
 # Before 1.0 a new minor version may change the interface.
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(compatibility SameMinorVersion)
+else()
+  set(compatibility SameMajorVersion)
+endif()
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/recmapConfigVersion.cmake
-                                 COMPATIBILITY SameMinorVersion)
+                                 COMPATIBILITY ${compatibility})
 install(FILES ${PROJECT_BINARY_DIR}/recmapConfig.cmake
               ${PROJECT_BINARY_DIR}/recmapConfigVersion.cmake
         DESTINATION ${package_folder})
