@@ -47,6 +47,13 @@ def uint64_of(name: str, value: Any) -> int:
     return natural(name, value, 64)
 
 
+def seed_of(seed: Any) -> int:
+    """The value of an argument `seed`. Raises TypeError for None as well."""
+    if not is_integer(seed):
+        raise TypeError(f"seed must be an integer, not {seed!r}: 0 is the default")
+    return uint64_of("seed", seed)
+
+
 def without_nulls(values: Any, what: str) -> Any:
     """The values, as they are unless they are a masked array. NumPy would drop the mask."""
     if not isinstance(values, np.ma.MaskedArray):

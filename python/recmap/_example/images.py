@@ -16,7 +16,7 @@ from .. import _recmap
 from .._base.bfloat16 import viewed_as
 from .._base.flags import true_or_false
 from .._base.names import suggest_arguments
-from .._base.numbers import is_integer, natural, uint64_of
+from .._base.numbers import natural, seed_of, uint64_of
 from .call_repr import CallRepr
 from .elements import check_key, element_of
 from .row import Row, feature_row
@@ -374,18 +374,17 @@ def has_random_images(*features: Mapping[str, Any] | None) -> bool:
 
 
 def draw_seed_of(seed: int, *features: Mapping[str, Any] | None) -> int | None:
-    """The seed of a loader's random images; None if there are none."""
-    return uint64_of("seed", seed) if has_random_images(*features) else None
+    """The seed of a loader's random images; None if there are none. Checks the seed in any case."""
+    checked = seed_of(seed)
+    return checked if has_random_images(*features) else None
 
 
-def state_seed_of(draw_seed: int | None, seed: object, shuffle: bool) -> int | None:
+def state_seed_of(draw_seed: int | None, seed: int, shuffle: bool) -> int | None:
     """The seed that a loader's state has besides its order; None: it has none.
 
     Random images use it, and so may `batch.seeds`. The order of ``shuffle=True`` has the same seed.
     """
-    if draw_seed is not None or shuffle or not is_integer(seed):
-        return draw_seed
-    return uint64_of("seed", seed) or None
+    return draw_seed if draw_seed is not None or shuffle else seed_of(seed) or None
 
 
 def _draw_of(

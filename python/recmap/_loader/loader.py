@@ -26,7 +26,7 @@ from .._base.errors import Error, FeatureError
 from .._base.flags import true_or_false
 from .._base.imports import import_framework
 from .._base.names import SuggestsMethods, suggest_arguments
-from .._base.numbers import Int64s, is_integer, natural
+from .._base.numbers import Int64s, natural, seed_of
 from .._base.plural import counted
 from .._base.warn import warn_caller
 from .._columns import (
@@ -279,8 +279,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         check_dataset(dataset, "JoinedLoader")
         self.dataset = dataset
         self._draw_seed = draw_seed_of(seed, features, feature_lists)
-        is_seed = is_integer(seed) and 0 <= seed < 1 << 64
-        self._seed = int(seed) if is_seed else 0  # of `RecordBatch.seeds`; orders check theirs
+        self._seed = seed_of(seed)  # of `RecordBatch.seeds`
         self._state_seed = state_seed_of(self._draw_seed, seed, shuffle)
         self._set_order(order, shuffle, seed, batch_size)
         self._epochs = epochs

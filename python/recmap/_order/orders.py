@@ -26,6 +26,7 @@ from .._base.numbers import (
     check_pandas_index,
     is_integer,
     out_of_range,
+    seed_of,
     uint64_of,
     without_nulls,
 )
@@ -316,12 +317,6 @@ def _count(n: Any) -> int:
     return uint64_of("n", n)
 
 
-def _seed(seed: Any) -> int:
-    if not is_integer(seed):
-        raise TypeError(f"seed must be an integer, not {seed!r}: 0 is the default")
-    return uint64_of("seed", seed)
-
-
 class Sequential(Order):
     """Record i at position i.
 
@@ -343,7 +338,7 @@ class Shuffled(Order):
 
     @suggest_arguments
     def __init__(self, n: int, seed: int = 0) -> None:
-        self._set(_Order.shuffled(_count(n), _seed(seed)), n, seed)
+        self._set(_Order.shuffled(_count(n), seed_of(seed)), n, seed)
 
 
 class Windowed(Order):
@@ -355,7 +350,7 @@ class Windowed(Order):
     @suggest_arguments
     def __init__(self, n: int, block: int, window: int, seed: int = 0) -> None:
         sizes = uint64_of("block", block), uint64_of("window", window)
-        self._set(_Order.windowed(_count(n), *sizes, _seed(seed)), n, block, window, seed)
+        self._set(_Order.windowed(_count(n), *sizes, seed_of(seed)), n, block, window, seed)
 
 
 def _size(size: int | None) -> int:
@@ -371,7 +366,7 @@ class WithReplacement(Order):
 
     @suggest_arguments
     def __init__(self, n: int, seed: int = 0, size: int | None = None) -> None:
-        self._set(_Order.with_replacement(_count(n), _seed(seed), _size(size)), n, seed, size)
+        self._set(_Order.with_replacement(_count(n), seed_of(seed), _size(size)), n, seed, size)
 
 
 class Weighted(Order):
@@ -384,7 +379,7 @@ class Weighted(Order):
     @suggest_arguments
     def __init__(self, weights: npt.ArrayLike, seed: int = 0, size: int | None = None) -> None:
         array = _vector(weights, np.float64, "weights")
-        self._set(_Order.weighted(array, _seed(seed), _size(size)), array, seed, size)
+        self._set(_Order.weighted(array, seed_of(seed), _size(size)), array, seed, size)
 
 
 def _vector(values: npt.ArrayLike, dtype: Any, what: str) -> npt.NDArray[Any]:
@@ -443,7 +438,7 @@ class Grouped(Order):
     def __init__(self, groups: npt.ArrayLike, batch_size: int, seed: int = 0) -> None:
         labels = _labels(groups, "groups")
         size = uint64_of("batch_size", batch_size)
-        self._set(_Order.grouped(labels, size, _seed(seed)), labels, batch_size, seed)
+        self._set(_Order.grouped(labels, size, seed_of(seed)), labels, batch_size, seed)
 
 
 class Bucketed(Order):
@@ -472,7 +467,7 @@ class Bucketed(Order):
         array, edges = _labels(lengths, "lengths"), _vector(bounds, np.int64, "bounds")
         size = uint64_of("batch_size", batch_size or 0)
         budget = uint64_of("token_budget", token_budget or 0)
-        order = _Order.bucketed(array, edges, size, budget, _seed(seed))
+        order = _Order.bucketed(array, edges, size, budget, seed_of(seed))
         self._set(order, array, edges, batch_size, token_budget, seed)
 
 
@@ -483,7 +478,7 @@ class Stratified(Order):
     def __init__(self, groups: npt.ArrayLike, batch_size: int, seed: int = 0) -> None:
         labels = _labels(groups, "groups")
         size = uint64_of("batch_size", batch_size)
-        self._set(_Order.stratified(labels, size, _seed(seed)), labels, batch_size, seed)
+        self._set(_Order.stratified(labels, size, seed_of(seed)), labels, batch_size, seed)
 
 
 Weights: TypeAlias = "npt.ArrayLike | Mapping[int, npt.ArrayLike]"

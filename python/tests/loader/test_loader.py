@@ -258,6 +258,26 @@ def test_wrong_arguments_are_refused(small, wish):
         recmap.Loader(small, **wish)
 
 
+LOADERS = "recmap.Loader", "recmap.JoinedLoader", "recmap.torch.Loader", "recmap.torch.JoinedLoader"
+
+
+@pytest.mark.parametrize("options", [{}, {"shuffle": True}, {"order": recmap.Sequential(1797)}])
+@pytest.mark.parametrize("name", LOADERS)
+@pytest.mark.parametrize("seed", ["1", 1.0, None, True, np.array([1, 2])])
+def test_a_seed_that_is_not_an_integer_is_refused(digits, name, seed, options):
+    module, _, kind = name.rpartition(".")
+    loader = getattr(pytest.importorskip(module), kind)
+    dataset = recmap.join({"a": digits, "b": digits}) if kind == "JoinedLoader" else digits
+    with pytest.raises(TypeError, match="seed must be an integer, not "):
+        loader(dataset, 100, seed=seed, **options)
+
+
+def test_a_seed_may_be_an_integer_of_numpy(digits):
+    with pytest.warns(match="seed=3 has no effect on the order"):
+        loader = recmap.Loader(digits, 100, seed=np.int64(3))
+    assert loader.state_dict()["draws"] == {"seed": 3}
+
+
 def test_seek_moves_to_a_position_that_exists(small):
     loader = recmap.Loader(small, 10, shuffle=True)
     loader.seek(epoch=5, position=50)
