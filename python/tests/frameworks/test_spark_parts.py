@@ -334,7 +334,10 @@ def test_advice_for_defaults_and_counts_names_options(tmp_path):
 def test_advice_about_shards_is_a_call_that_can_be_made(tmp_path):
     (tmp_path / "text").write_bytes(b"first\nsecond\n" * 9)
     advice = advice_of(lambda: records_read(tmp_path / "text"), recmap.CorruptRecordError)
-    run_code(advice)
+    as_lines, _, as_table = advice.partition(", or a table with ")
+    run_code(as_table)
+    assert records_read(tmp_path / "text") == [b"second", *[b"first", b"second"] * 8]
+    run_code(as_lines)
     assert records_read(tmp_path / "text") == [b"first", b"second"] * 9
     (tmp_path / "out").mkdir()
     (shard,) = write(tmp_path / "out", [{"score": i, "x": b"x" * 100} for i in range(9)])
