@@ -16,6 +16,7 @@
 
 #include "simulation/world/model.h"
 #include "simulation/world/process.h"
+#include "simulation/world/reach.h"
 #include "simulation/world/report.h"
 #include "simulation/world/run.h"
 
@@ -23,6 +24,7 @@ enum { RUN_SECONDS = 60, TRACE_LINES = 60 };
 
 struct settings {
     const char *program;
+    const char *reached; /* the file for the places that ran, or NULL */
     uint64_t first_seed, run_limit;
     double seconds;
     bool prints_trace, prints_hash, is_brief;
@@ -233,7 +235,7 @@ static int run_all(const struct settings *settings) {
 
 static int fail_usage(void) {
     fprintf(stderr, "usage: simulate [--seed S [--runs N] | --seconds N [--from S]] [--trace] "
-                    "[--hash] [--brief] --program FILE\n");
+                    "[--hash] [--brief] [--reached FILE] --program FILE\n");
     return 2;
 }
 
@@ -246,6 +248,7 @@ static bool read_settings(struct settings *settings, int argc, char **argv) {
         else if (!strcmp(argv[i], "--brief")) settings->is_brief = true;
         else if (!has_value) return false;
         else if (!strcmp(argv[i], "--program")) settings->program = argv[++i];
+        else if (!strcmp(argv[i], "--reached")) settings->reached = argv[++i];
         else if (!strcmp(argv[i], "--seconds")) settings->seconds = strtod(argv[++i], NULL);
         else if (!strcmp(argv[i], "--from")) settings->first_seed = strtoull(argv[++i], NULL, 10);
         else if (!strcmp(argv[i], "--runs")) settings->run_limit = strtoull(argv[++i], NULL, 10);
@@ -270,6 +273,9 @@ int main(int argc, char **argv) {
     report = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (report == MAP_FAILED) return fail_usage();
     model_prepare();
+    if (settings.reached && !reach_start()) return fail_usage();
     programs_load(settings.program, COPIES_MAX);
-    return run_all(&settings);
+    int failed = run_all(&settings);
+    if (settings.reached && !reach_write(settings.reached)) return 2;
+    return failed;
 }

@@ -13,6 +13,7 @@
 
 #include "simulation/world/files.h"
 #include "simulation/world/memory.h"
+#include "simulation/world/reach.h"
 #include "simulation/world/report.h"
 #include "simulation/world/schedule.h"
 
@@ -91,9 +92,14 @@ static int find_segments(struct dl_phdr_info *info, size_t size, void *context) 
     return 1;
 }
 
-static void find_ends(struct copy *copy, void *handle) {
+static struct link_map *find_link_map(void *handle) {
     struct link_map *map;
     if (dlinfo(handle, RTLD_DI_LINKMAP, &map)) fail_load("no link map");
+    return map;
+}
+
+static void find_ends(struct copy *copy, void *handle) {
+    struct link_map *map = find_link_map(handle);
     for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++) {
         if (entry->d_tag == DT_FINI_ARRAY)
             copy->ends = (void (**)(void))(map->l_addr + entry->d_un.d_ptr);
@@ -116,6 +122,7 @@ static void load_copy(struct copy *copy, const char *path) {
     copy->tls = tls;
     memcpy(copy->first_tls, copy->tls, copy->tls_size);
     find_ends(copy, handle);
+    reach_add_copy(find_link_map(handle)->l_addr);
     copy->first_data = malloc(copy->data_size);
     if (!copy->first_data) fail_load("no memory");
     memcpy(copy->first_data, copy->data, copy->data_size);
