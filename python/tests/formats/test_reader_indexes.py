@@ -255,7 +255,9 @@ def test_selections(tmp_path, share):
     reader = Index(tmp_path / "made.rmx")
     with recmap.open(tmp_path / "made.rmx") as ds:
         numbers = [i for i in range(len(ds)) if made.random() < share]
-        for chosen in (numbers, numbers[::-1]):
+        # As many numbers as a list of a set has, and the least that are bits.
+        limits = [range(0, 3 * count, 3) for count in (4096, 4097)]
+        for chosen in (numbers, numbers[::-1], *map(list, limits)):
             ds.select(chosen).save(path)
             selection = Selection(path.read_bytes())
             assert selection.numbers.tolist() == chosen and selection.path == b"made.rmx"

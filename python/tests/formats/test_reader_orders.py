@@ -115,10 +115,8 @@ def positions_of(made, count):
     return list(whole)
 
 
-@pytest.mark.parametrize("seed", range(rounds(90)))
-@pytest.mark.filterwarnings("ignore")
-def test_orders(seed):
-    """Numbers, batches and pieces, at some positions of several epochs."""
+def check_order(seed):
+    """Compares numbers, batches and pieces, at some positions of several epochs."""
     maker = Maker(seed)
     try:
         order = maker.order()
@@ -139,6 +137,14 @@ def test_orders(seed):
         if reader.batches is not None:
             ranges = [order.batch(epoch, i) for i in range(order.batch_count)]
             assert list(reader.batches(epoch)) == ranges
+
+
+@pytest.mark.parametrize("first", range(0, 1800, 20))
+@pytest.mark.filterwarnings("ignore")
+def test_orders(first):
+    """Many, because few of them have ties, short groups or changes of shares."""
+    for seed in range(first, first + rounds(20)):
+        check_order(seed)
 
 
 @pytest.fixture(scope="module")
