@@ -2,6 +2,7 @@
 
 import json
 import random
+from itertools import product
 from types import SimpleNamespace
 
 import pytest
@@ -145,6 +146,17 @@ def test_orders(first):
     """Many, because few of them have ties, short groups or changes of shares."""
     for seed in range(first, first + rounds(20)):
         check_order(seed)
+
+
+@pytest.mark.parametrize("stop", ["first", "last"])
+@pytest.mark.parametrize("shares", [*product([1, 2], repeat=3)])
+@pytest.mark.filterwarnings("ignore")
+def test_mixtures_whose_shares_change_when_a_source_is_complete(shares, stop):
+    """Shares change before, at or after the slot that completes a source."""
+    for position, longest in product(range(1, 25), range(3)):
+        sources = [recmap.Sequential(3 if i == longest else 1) for i in range(3)]
+        order = recmap.Mixture(sources, {0: shares, position: [1, 2, 1]}, stop)
+        assert order_of(order.describe()).count == len(order), (position, longest)
 
 
 @pytest.fixture(scope="module")
