@@ -283,7 +283,7 @@ const struct option_row option_table[] = {
     {OPTION_FEATURE, "feature", "NAME", "order report",
      "the counted feature (default: the only one)"},
     {OPTION_JSON, "json", NULL, "order",
-     "print JSON lines: position, number and pieces of each row"},
+     "print JSON lines: the position, row and pieces of each row"},
     {OPTION_ADD, "add", "N", "order report", "elements added to each document (chunked, packed)"},
     {OPTION_OVERLAP, "overlap", "N", "order report",
      "elements of the next row that a row also has (chunked)"},
