@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Literal, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from .._base.context import Closing
 from .._base.errors import UnsupportedError
@@ -28,18 +28,15 @@ from .grown import (
 )
 from .launcher import share_of
 from .loader import Loader
-from .options import LoaderOptions, one_of
+from .options import ON_BAD_RECORD, LoaderOptions, OnBadRecord, one_of
 from .why import Why, say_on
 
 __all__ = ["JoinedLoader", "check_loader"]
 
-OnBadRecord: TypeAlias = Literal["error", "skip", "substitute"]
 Place: TypeAlias = tuple[int, int]  # epoch and position
 
 # Options of both classes; the loaders check the others.
 _OPTIONS = {*LoaderOptions.__annotations__, "feature_lists", "numbers", "pin_memory"}
-
-_ON_BAD_RECORD = {"error": 0, "skip": 1, "substitute": 2}
 
 
 class JoinedLoader(SuggestsMethods, Closing):
@@ -92,7 +89,7 @@ class JoinedLoader(SuggestsMethods, Closing):
         check_joined(joined)
         wanted = features_of_sides(joined, features)
         warn_of_bytes(joined, features)
-        policy = one_of("on_bad_record", on_bad_record, _ON_BAD_RECORD)
+        policy = one_of("on_bad_record", on_bad_record, ON_BAD_RECORD)
         self._is_random = has_random_images(*wanted.values())
         self._share = share_of(options.pop("rank", None), options.pop("world_size", None))
         options["rank"], options["world_size"] = self._share[:2]
@@ -123,7 +120,7 @@ class JoinedLoader(SuggestsMethods, Closing):
         """Lets the pipeline of the first loader take the steps of the others; see `Companions`."""
         if policy and self._first.order.row_width:
             raise ValueError("on_bad_record must be 'error' with an order that gives rows")
-        self._companions = Companions(self.loaders, policy == _ON_BAD_RECORD["substitute"])
+        self._companions = Companions(self.loaders, policy == ON_BAD_RECORD["substitute"])
         self._first._join = self._companions
 
     def _loader_of(

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 import operator
-import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import (
     TYPE_CHECKING,
     Any,
     ClassVar,
-    Generic,
     Literal,
     NoReturn,
     Self,
@@ -22,31 +19,19 @@ from typing import (
 
 from .. import _recmap
 from .._base.context import Closing
-from .._base.errors import Error, FeatureError
 from .._base.flags import true_or_false
-from .._base.imports import import_framework
 from .._base.names import SuggestsMethods, suggest_arguments
 from .._base.numbers import Int64s, natural, seed_of
 from .._base.plural import counted
-from .._base.warn import warn_caller
-from .._columns import (
-    ColumnBatch,
-    Positions,
-    RowForm,
-    columns_of,
-    rows_of_batch,
-    sequence_columns_of,
-    sequence_rows_of_batch,
-)
+from .._columns import ColumnBatch, Positions, RowForm
 from .._columns.record_batch import RecordBatch
 from .._dataset.dataset import Dataset, check_dataset
-from .._dataset.missing import FirstBatchCheck, Missing, advise_names
+from .._dataset.missing import FirstBatchCheck, Missing
 from .._display.text import class_name
 from .._example.features import Features, parser_of_batches
 from .._example.images import draw_seed_of, state_seed_of
-from .._order.orders import Order, Sequential, Shuffled
-from .._order.row_orders import warn_if_empty
-from .grown import Grown, OldRecords, check_grown, check_state, old_records
+from .._order.orders import Order
+from .grown import Grown, check_grown, check_state, old_records
 from .inflating import warn_of_inflating
 from .launcher import share_of, warn_in_worker
 from .moves import Moves
@@ -66,29 +51,20 @@ from .options import (
     epochs_of,
     one_of,
 )
-from .ordered_records import OrderedRecords
+from .resumable import CHANGED, CONTINUED, SAME
 from .running_pipeline import RunningPipeline
 from .skipped import SkippedRecords
-from .stages import Statistics, TransformTimes, statistics_of
-from .step_numbers import StepShare
-from .transforms import StepJoin, check_of_step, thread_count, value_of_step
-from .view_order import order_over, warn_of_sources
+from .stages import Statistics, statistics_of
+from .step_source import StepSource
+from .view_order import order_over
 from .why import StallWatch, Why, cause_times, say_on, why_of
-
-if TYPE_CHECKING:  # imported on first use: see `_pipelines`
-    from .pipeline import Pipeline
 
 __all__ = ["Loader"]
 
 Batch = TypeVar("Batch")
-Value = TypeVar("Value")
-
-_POLL = 0.2  # seconds: signals are looked at this often
-
-_SAME, _CONTINUED, _CHANGED = range(3)  # which states are loaded
 
 
-class Loader(SuggestsMethods, Closing, Generic[Batch]):
+class Loader(SuggestsMethods, Closing, StepSource[Batch]):
     """Batches of a data set, epoch by epoch, that can be stopped and resumed at any step.
 
     ``for batch in loader`` continues at the current position. With ``epochs=None`` it ends with the
@@ -194,8 +170,6 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         "set_epoch": "epochs follow each other by themselves; to go to one, call seek(epoch)"
     }
     _memory: _recmap.BlockPool | None = None  # of the columns, set by recmap.torch
-    _join: StepJoin | None = None  # that this loader leads
-    _draw_order: _recmap.Order | None = None  # of another data set's loader, in a join
 
     if TYPE_CHECKING:  # the type of the batches
 
@@ -273,7 +247,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         warm: Warm = "off",
     ) -> None:
         self._share = share_of(rank, world_size)
-        rank, world_size = self._share[:2]
+        self._rank, self._world_size = rank, world_size = self._share[:2]
         epochs = epochs_of(epochs)
         self._arguments = {key: value for key, value in locals().items() if key != "self"}
         check_dataset(dataset, "JoinedLoader")
@@ -288,7 +262,6 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         self._stall = StallWatch.of(self, stall)
         self._restarts = true_or_false("restart", restart)
         self._warm = one_of("warm", warm, WARM)
-        self._rank, self._world_size = rank, world_size
         self._parser = parser_of_batches(features, feature_lists, dataset._header())
         self._is_sequence = feature_lists is not None
         self._form = RowForm.of(self._order, row_positions)
@@ -297,7 +270,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
             self._first_batch.warn_only()
         self._skipped = SkippedRecords(on_bad_record)
         self._moves = Moves()
-        self._old: OldRecords | None = None  # if the data set grew since an epoch was begun
+        self._old = None
         self._reading = (
             natural("threads", threads),
             natural("batches_ahead", batches_ahead),
@@ -306,42 +279,10 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
             self._parser,
         )
         self._loader = self._create(self._order, self._batch_size)
-        warn_of_inflating(dataset, self.order, self._batch_size, world_size)
+        warn_of_inflating(dataset, self.order, self._batch_size, self._world_size)
         self._warn_of_no_steps(last)
         self._identity = dataset._fingerprint(), dataset._record_count()
         self._set_transform(transform, transform_threads)
-
-    def _warn_of_no_steps(self, last: Last) -> None:
-        if last == "drop" and len(self.order) and not len(self):
-            warn_caller(
-                f'there are no steps: last="drop" leaves out a step that is not full, and the '
-                f"{counted(len(self.order), 'position')} of an epoch cannot fill one"
-            )
-
-    def _set_order(
-        self, order: Order | None, shuffle: bool, seed: int, batch_size: int | None
-    ) -> None:
-        has_draws = self._draw_seed is not None
-        self.order: Order = self._order_of(self.dataset, order, shuffle, seed, has_draws)
-        self._order = order_over(self.dataset, self.order)
-        warn_if_empty(self.order)
-        warn_of_sources(self.order, self.dataset._part_lengths)
-        if batch_size is not None and self._order.batch_count():
-            warn_caller(f"batch_size={batch_size} has no effect: the order makes its own batches")
-        self._batch_size = self._size_of(batch_size)
-
-    def _set_transform(
-        self, transform: Callable[[Any], Any] | None, transform_threads: int | None
-    ) -> None:
-        if transform is not None and not callable(transform):
-            raise TypeError(f"transform must be a callable, not {transform!r}")
-        if transform is not None:
-            # Here, because a signal may interrupt an iteration, but must not interrupt an import.
-            self._pipelines = import_framework("_loader.pipeline")
-        self._transform = transform
-        self._worker_count = thread_count(transform_threads)
-        self._running = RunningPipeline()
-        self._times = TransformTimes()
 
     def _create(self, order: _recmap.Order, batch_size: int) -> _recmap.Loader:
         share = self._rank, self._world_size, self._last
@@ -359,79 +300,11 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         loader.__init__(*arguments, **options)  # type: ignore[misc]
         return loader
 
-    @staticmethod
-    def _order_of(
-        dataset: Dataset, order: Order | None, shuffle: bool, seed: int, has_draws: bool
-    ) -> Order:
-        if seed != 0 and not shuffle and not has_draws:
-            why = "shuffle=True is missing" if order is None else "an order has its own seed"
-            warn_caller(
-                f"seed={seed} has no effect on the order: {why}. Only batch.seeds() uses this seed"
-            )
-        if shuffle not in (True, False):
-            raise TypeError(
-                f"shuffle must be True or False, not {shuffle!r}: an epoch is shuffled as a whole, "
-                "without a buffer"
-            )
-        if order is None:
-            return Shuffled(len(dataset), seed) if shuffle else Sequential(len(dataset))
-        if shuffle:
-            raise ValueError("pass either an order or shuffle=True, not both")
-        return order
-
-    def _size_of(self, batch_size: int | None, order: _recmap.Order | None = None) -> int:
-        if (order or self._order).batch_count():
-            return 1
-        if batch_size is None:
-            raise ValueError(
-                "batch_size is missing; it is only optional for orders that make their own batches"
-            )
-        if natural("batch_size", batch_size) < 1:
-            raise ValueError(f"batch_size must be at least 1, not {batch_size}")
-        return batch_size
-
-    # ---- Iterating. A step is delivered by the iterator, which is C, when nothing can fail any
-    # more; all that happens before may be interrupted and is then done again.
+    # ---- Iterating.
 
     def __iter__(self) -> Iterator[Batch]:
         warn_in_worker(self._world_size)
         return self._iterate(None)
-
-    def _iterate(self, finish: Callable[[Any, _recmap.Step], Any] | None) -> Iterator[Any]:
-        """Yields what `finish` makes of each batch. Adapters for frameworks convert batches here,
-        so that a batch is not lost if its conversion fails or is interrupted."""
-        self._refuse_own_transform()
-        self._share.check()
-        if self._epochs is not None and self._epochs > 0 and not len(self.order):
-            raise ValueError("the order is empty, so the iteration would never end")
-        if self._epochs == math.inf and not len(self):
-            raise ValueError("an epoch has no steps, so the iteration would never end")
-        former = self._restart(ends_iterator=True)
-        if self._epochs is None:
-            self._skip_end()
-        source, convert = self._first_source(), self._converter(finish)
-        iterator = _recmap.Iterator(self._loader, source, convert, self._epoch_limit(), former)
-        if self._stall is not None:
-            self._stall.begin()
-        return iterator
-
-    def _restart(self, *, ends_iterator: bool) -> int | None:
-        """Moves to the start if the next ``for`` begins there.
-
-        Returns the number of the iteration before the one that begins there.
-        """
-        if not self._restarts:
-            return None
-        has_moved, iteration = self._loader.restart(ends_iterator)
-        if has_moved:
-            self._note_move()
-        return iteration
-
-    def _while_asked(self, function: Callable[[], Value]) -> Value:
-        """Returns what the function returns, which waits for a batch as a ``for`` does."""
-        if self._stall is not None:
-            self._stall.begin()
-        return self._loader.while_asked(function)
 
     def peek(self) -> Batch | None:
         """Returns the next batch without consuming it.
@@ -451,23 +324,6 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         self._refuse_own_transform()
         self._restart(ends_iterator=False)
         return self._while_asked(self._peek)
-
-    def _peek(self) -> Batch | None:
-        limit = self._epoch_limit()
-        while limit is None or self.epoch < limit:
-            step = self._peek_step()
-            if step is None:
-                continue
-            if not step.is_end:
-                convert = self._converter(None)
-                if convert is None:
-                    convert = _batch_of if self._transform is None else _value_of
-                batch: Batch = convert(step)
-                return batch
-            if limit is None or not len(self):
-                break
-            self._loader.deliver(step)
-        return None
 
     def ready(self, timeout: float = 0.0) -> bool:
         """Returns true if the next batch is in memory, so that the ``for`` would not wait for it.
@@ -491,173 +347,6 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
             return self._is_ready(0.0)
         return self._while_asked(lambda: self._is_ready_within(timeout))
 
-    def _is_ready_within(self, timeout: float) -> bool:
-        end = time.monotonic() + timeout
-        while True:
-            left = end - time.monotonic()
-            if self._is_ready(max(0.0, min(left, _POLL))):
-                return True
-            if left <= 0:
-                return False
-
-    def _is_ready(self, seconds: float) -> bool:
-        limit = self._epoch_limit()
-        count, _, is_idle, _ = self._loader.ahead()
-        if limit is not None and self.epoch >= limit:
-            return True
-        if self._transform is None:
-            return self._loader.wait(int(seconds * 1e9))
-        if not count and is_idle:
-            # Without a `for`, the threads of the transform take no steps: take one for them.
-            if not self._loader.wait(int(seconds * 1e9)):
-                return False
-            try:
-                step = self._loader.first_or_take()
-            except Error:
-                return True  # the `for` tries again, and raises it
-            if step is not None:
-                self._pipelines.submit_later(step)
-        return self._running.get_or_create(self._create_pipeline).is_ready(seconds)
-
-    def _peek_step(self) -> _recmap.Step | None:
-        """Returns the first step that is not delivered; None if the caller has to ask again."""
-        count, _, is_idle, _ = self._loader.ahead()
-        if self._transform is not None and not count and is_idle:
-            # Without a `for`, the threads of the transform take no steps: take one for them.
-            step = self._loader.first_or_take()
-            if step is not None:
-                self._pipelines.submit_later(step)
-        return self._first_source()()
-
-    def _skip_end(self) -> None:
-        """Delivers the end of an epoch if the previous iterator was left after its last step."""
-        while self._loader.is_end_next():
-            step = self._first_source()()
-            if step is not None and step.is_end:
-                self._loader.deliver(step)
-
-    def _is_at_end(self) -> bool:
-        """Returns true if an epoch's last step was delivered, but not the end of its ``for``."""
-        return self._loader.is_end_next()
-
-    def _first_source(self) -> Callable[[], _recmap.Step | None]:
-        """Returns a function that returns the first step which is not delivered.
-
-        The function holds the loader if there is a transform, because it starts the transform's
-        threads.
-        """
-        take = self._loader.first_or_take if self._transform is None else self._first_transformed
-        if self._join is not None:
-            take = self._join.skipped_records.noting(take, None)
-        elif self._arguments["on_bad_record"] != "error":
-            take = self._skipped.noting(take, self._fault())
-        if self._parser is None:
-            return take
-        dataset, given = self.dataset, self._arguments
-        features, feature_lists = given["features"] or {}, given["feature_lists"]
-
-        def take_or_advise() -> _recmap.Step | None:
-            try:
-                return take()
-            except FeatureError as error:
-                advise_names(error, dataset, features, feature_lists)
-                raise
-
-        return take_or_advise
-
-    def _fault(self) -> Callable[[], str]:
-        """Returns a function that says what is wrong with the first bad record.
-
-        It has no reference to the loader.
-        """
-        source, records, old = self._loader, self._records(), self._old_records()
-        last_old = -1 if self._old is None else self._old.last_epoch
-
-        def fault() -> str:
-            epoch, position, *_ = source.skipped()[0]
-            used = records if old is None or epoch > last_old else old
-            return used.fault_at(epoch, position)
-
-        return fault
-
-    def _records(self) -> OrderedRecords:
-        """What the loader reads, without a reference to it."""
-        rest = self._parser, self._seed, self._draw_order
-        return OrderedRecords(self.dataset, self.order, self._order, *rest)
-
-    def _old_records(self) -> OrderedRecords | None:
-        """The same in the epochs over the records that the data set had before it grew."""
-        old = self._old
-        if old is None:
-            return None
-        return OrderedRecords(old.dataset, old.order, old.inner, self._parser, self._seed)
-
-    def _first_transformed(self) -> _recmap.Step | None:
-        return self._running.get_or_create(self._create_pipeline).first()
-
-    def _create_pipeline(self) -> Pipeline:
-        assert self._transform is not None
-        transform, columns_of_step = self._transform, self._columns_of_step()
-        check = None if self._parser is None else self._first_batch.check
-        if self._join is not None:
-            columns_of_step = self._join.columns_of_step
-        given = self._arguments["transform"]  # not what an adapter made of it
-        made: Pipeline = self._pipelines.Pipeline(
-            self._loader,
-            check_of_step(check, self._join),
-            value_of_step(transform, columns_of_step, given),
-            self._worker_count,
-            self._epoch_limit(),
-            self._times,
-        )
-        return made
-
-    def _columns_of_step(self) -> Callable[[_recmap.Step], Any]:
-        """Returns a function that makes the batch of a step. It has no reference to the loader."""
-        if self._parser is None:
-            return _batch_of
-        form = self._form
-        count = self._parser.context_count() if self._is_sequence else None
-        has_rows = bool(self._order.row_width())
-
-        def columns_of_step(step: _recmap.Step) -> Any:
-            if count is None:
-                return rows_of_batch(step.batch, form) if has_rows else columns_of(step.batch)
-            if has_rows:
-                return sequence_rows_of_batch(step.batch, form, count)
-            return sequence_columns_of(step.batch, count)
-
-        return columns_of_step
-
-    def _checked_columns(self) -> Callable[[_recmap.Step], Any]:
-        """Returns a function as `_columns_of_step` does, which also checks the first batch."""
-        columns_of_step, check = self._columns_of_step(), self._first_batch.check
-        if self._parser is None:
-            return columns_of_step
-
-        def checked_columns(step: _recmap.Step) -> Any:
-            check(step.batch)
-            return columns_of_step(step)
-
-        return checked_columns
-
-    def _converter(
-        self, finish: Callable[[Any, _recmap.Step], Any] | None
-    ) -> Callable[[_recmap.Step], Any] | None:
-        """Returns a function that converts a step for the iterator.
-
-        Returns None if the iterator yields the step's value or batch as it is.
-        """
-        batch_of = self._checked_columns() if self._transform is None else _value_of
-        if finish is not None:
-            return lambda step: finish(batch_of(step), step)
-        return None if batch_of in (_batch_of, _value_of) else batch_of
-
-    def _epoch_limit(self) -> int | None:
-        if self._epochs == math.inf:
-            return 2**64 - 1
-        return None if self._epochs is None else int(self._epochs)
-
     # ---- The position.
 
     @property
@@ -672,7 +361,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
 
     def __len__(self) -> int:
         """The number of steps in a whole epoch; the same on every rank."""
-        return self._steps_from(self.epoch, 0)
+        return self._step_count()
 
     @property
     def steps_left(self) -> int:
@@ -701,27 +390,6 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         share = self._share_of(step)
         return share.numbers(self._inner_of(share.epoch))
 
-    def _share_of(self, step: int) -> StepShare:
-        return StepShare(*self._loader.find_step(natural("step", step), self._rank))
-
-    def _steps_from(self, epoch: int, position: int) -> int:
-        return self._inner_of(epoch).share(
-            epoch, position, self._world_size, self._batch_size, self._last, 0, self._rank
-        )[0]
-
-    def _old_of(self, epoch: int) -> OldRecords | None:
-        """Returns the old records that the epoch is over; None if it is over all records."""
-        old = self._old
-        return old if old is not None and epoch <= old.last_epoch else None
-
-    def _order_of_epoch(self, epoch: int) -> Order:
-        old = self._old_of(epoch)
-        return self.order if old is None else old.order
-
-    def _inner_of(self, epoch: int) -> _recmap.Order:
-        old = self._old_of(epoch)
-        return self._order if old is None else old.inner
-
     def __getitem__(self, index: object) -> NoReturn:
         # DataLoader(loader) comes here, because a loader has a length.
         raise TypeError(
@@ -740,15 +408,6 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         if self._saves_end and self._is_at_end():
             return self._state_at(epoch - 1, len(self._order_of_epoch(epoch - 1)))
         return self._state_at(epoch, position)
-
-    def _state_at(self, epoch: int, position: int) -> dict[str, Any]:
-        old, inner = self._old_of(epoch), self._inner_of(epoch)
-        identity = self._identity if old is None else old.identity
-        text = _recmap.state_create(
-            *identity, inner.count(), epoch, position, inner.describe(), self._state_seed
-        )
-        state: dict[str, Any] = json.loads(text)
-        return state
 
     @suggest_arguments
     def load_state_dict(
@@ -781,7 +440,7 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         self._refuse_own_transform()
         self._moves.check()
         check_grown(grown, changed)
-        rule = _CHANGED if changed else _SAME if order is None else _CONTINUED
+        rule = CHANGED if changed else SAME if order is None else CONTINUED
         text = json.dumps(state, default=operator.index)  # integers of NumPy
         old = old_records(self.dataset, self.order, json.loads(text), order) if grown else None
         if old is not None:
@@ -805,31 +464,6 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         self._arguments = {**self._arguments, "order": order, "shuffle": False, "seed": seed}
         self._note_load()
 
-    def _load_old(self, state: Mapping[str, Any], old: OldRecords) -> None:
-        """Loads a state of old records. The loader finishes the state's epoch over them."""
-        self._moves.check()
-        text = json.dumps(state, default=operator.index)
-        self._loader.load(text, _SAME, old.inner)
-        self._old = old if state["position"] else None
-        self._note_load()
-
-    def _return_to(self, state: Mapping[str, Any], old: OldRecords | None, was_moved: bool) -> None:
-        """Returns to the former state of the loader, after a state of a join was refused."""
-        current = old if old is not None and state["epoch"] <= old.last_epoch else None
-        self._loader.load(json.dumps(state), _SAME, None if current is None else current.inner)
-        self._old = old
-        self._note_move()
-        self._loader.set_moved(was_moved)
-
-    def _adopt_old(self, old: OldRecords) -> None:
-        """Uses the old records of another loader. The caller then moves this one to a position."""
-        count = old.inner.count()
-        text = _recmap.state_create(
-            *old.identity, count, old.last_epoch, count, old.inner.describe(), None
-        )
-        self._loader.load(text, _SAME, old.inner)
-        self._old = old
-
     def seek(self, epoch: int = 0, position: int = 0) -> None:
         """Moves to a position of an epoch, 0 to ``len(order)``, in constant time.
 
@@ -840,44 +474,6 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
         self._moves.check()
         self._loader.seek(natural("epoch", epoch), natural("position", position))
         self._note_move()
-
-    def _go_to(self, epoch: int, position: int) -> None:
-        """Moves to another position of the present run, whose steps continue to be counted."""
-        self._loader.go_back(epoch, position)
-        self._note_move()
-
-    def _note_move(self) -> None:
-        """A run that has begun is only warned of a feature that its next batch lacks."""
-        self._moves.note()
-        if self._loader.tell() != (0, 0):
-            self._first_batch.warn_only()
-
-    def _note_load(self) -> None:
-        """After its last batch, a `for` that began at the start has nothing to continue with."""
-        self._note_move()
-        epoch, position = self._loader.tell()
-        end = 1 if self._epochs is None else self._epochs
-        if self._restarts and epoch >= end and not position:
-            self._loader.set_moved(False)
-
-    def _stop_transform(self) -> None:
-        """Ends the transform's threads, and waits for those that run. The next step starts others.
-
-        The loader must be moved before that step, because steps that were read ahead stay without
-        a result.
-        """
-        pipeline = self._running.get()
-        if pipeline is not None:
-            pipeline.stop()
-            pipeline.join()
-
-    def _refuse_own_transform(self) -> None:
-        """Raises in the loader's own transform, which would wait for its own result."""
-        pipeline = self._running.get()
-        if pipeline is not None and pipeline.is_in_worker():
-            raise RuntimeError(
-                "a loader cannot be iterated or moved by its own transform: do that in the loop"
-            )
 
     # ---- Information and lifecycle.
 
@@ -1042,14 +638,6 @@ class Loader(SuggestsMethods, Closing, Generic[Batch]):
 
 def _share(part: int, whole: int, noun: str) -> str:
     return f"{part / whole:.0%} {noun}" if whole else "not used"
-
-
-def _batch_of(step: _recmap.Step) -> Any:
-    return step.batch
-
-
-def _value_of(step: _recmap.Step) -> Any:
-    return step.value
 
 
 def _rebuild(

@@ -266,7 +266,7 @@ def test_a_sampler_in_a_data_loader(digits):
 @pytest.mark.parametrize("is_of_torch", [False, True])
 def test_columns_that_fail(digits, monkeypatch, is_of_torch):
     """An error out of the conversion of a batch to columns loses no batch."""
-    import recmap._loader.loader as module
+    import recmap._loader.step_source as module
 
     if is_of_torch:
         pytest.importorskip("torch")
