@@ -34,3 +34,12 @@ void add_deflated(struct buffer *member, enum compression kind, const struct buf
     run(&stream, member, Z_FINISH);
     deflateEnd(&stream);
 }
+
+struct buffer make_content(struct rng *random, size_t size) {
+    struct buffer content = BUFFER_INIT;
+    while (content.size < size) {
+        buffer_add_random(&content, rng_below(random, 200), random);
+        for (uint64_t i = rng_below(random, 300); i > 0; i--) buffer_add_byte(&content, 'a');
+    }
+    return content;
+}

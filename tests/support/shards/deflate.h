@@ -4,6 +4,7 @@
 
 #include "format/deflate/compression.h"
 #include "support/buffer.h"
+#include "support/random.h"
 
 struct deflate_way {
     int level;
@@ -16,5 +17,8 @@ struct deflate_way {
 /* Appends one member, or one ZLIB stream. */
 void add_deflated(struct buffer *member, enum compression kind, const struct buffer *content,
                   const struct deflate_way *options);
+
+/* Random bytes, and runs of one byte: at least `size` in all. */
+struct buffer make_content(struct rng *random, size_t size);
 
 #endif
