@@ -74,4 +74,22 @@ PyObject *loader_while_asked(PyObject *object, PyObject *function);
  */
 int loader_deliver(struct loader_object *self, struct step_object *step);
 
+/* The lock of whatever takes steps from the library or moves it. Waits without the GIL. */
+void loader_lock(struct loader_object *self);
+void loader_unlock(struct loader_object *self);
+
+/* Fails in a child of the process in which the loader's threads run. */
+recmap_status loader_check_fork(const struct loader_object *self, recmap_error *error);
+
+/* Methods that move the loader (move.c), and that say what it does (report.c). */
+PyObject *loader_seek(PyObject *object, PyObject *arguments);
+PyObject *loader_go_back(PyObject *object, PyObject *arguments);
+PyObject *loader_restart(PyObject *object, PyObject *argument);
+PyObject *loader_load(PyObject *object, PyObject *arguments);
+PyObject *loader_close(PyObject *object, PyObject *unused);
+PyObject *loader_statistics(PyObject *object, PyObject *unused);
+PyObject *loader_why(PyObject *object, PyObject *unused);
+PyObject *loader_skipped(PyObject *object, PyObject *unused);
+PyObject *loader_estimate_requests(PyObject *object, PyObject *unused);
+
 #endif
