@@ -396,7 +396,6 @@ def spdl(data):
 
 
 TF_SAYS = ("both of each record", "bytes objects", "yes")
-RAW_SAYS = ("no", "bytes", "no")
 PEERS = {
     "tf-sequential": (
         says("tf.data, in file order", "both of each record", "bytes objects", "no"),
@@ -434,46 +433,21 @@ PEERS = {
         PARSED,
         {"viewed": None},
     ),
-    "grain": (
-        says("Grain over ArrayRecord", "its blocks", "bytes, unpacked", "no"),
-        grain,
-        RAW,
-        {"records": None},
-    ),
-    "streaming": (
-        says("MosaicML Streaming", "no", "bytes", "no"),
-        mosaic,
-        RAW,
-        {"records": None},
-    ),
-    "litdata": (
-        says("LitData, windows of 256", "no", "bytes", "no"),
-        litdata,
-        RAW,
-        {"records": None},
-    ),
-    "webdataset": (
-        says("WebDataset, buffer of 10k", "no", "bytes", "no"),
-        webdataset,
-        RAW,
-        {"records": None},
-    ),
-    "spdl": (
-        says("SPDL, threads, over bagz", "no", "bytes", "no"),
-        spdl,
-        RAW,
-        {"records": None},
-    ),
+}
+RAW_PEERS = {
+    "grain": (grain, "Grain over ArrayRecord", "its blocks", "bytes, unpacked"),
+    "streaming": (mosaic, "MosaicML Streaming", "no", "bytes"),
+    "litdata": (litdata, "LitData, windows of 256", "no", "bytes"),
+    "webdataset": (webdataset, "WebDataset, buffer of 10k", "no", "bytes"),
+    "spdl": (spdl, "SPDL, threads, over bagz", "no", "bytes"),
 }
 for kind, title in ((Bagz, "bagz"), (Lmdb, "py-lmdb"), (ArrayRecord, "ArrayRecord")):
     for workers in (0, 2):
+        said = f"DataLoader, {workers} workers, over {title}"
         checks = "its blocks" if kind is ArrayRecord else "no"
-        PEERS[f"torch-{title}-{workers}"] = (
-            says(f"DataLoader, {workers} workers, over {title}", checks, "bytes", "no"),
-            data_loader(kind, workers),
-            RAW,
-            {"records": None},
-        )
+        RAW_PEERS[f"torch-{title}-{workers}"] = data_loader(kind, workers), said, checks, "bytes"
+for name, (make, *said) in RAW_PEERS.items():
+    PEERS[name] = says(*said, "no"), make, RAW, {"records": None}
 
 
 def way_of(ours, how):
