@@ -146,31 +146,46 @@ void lock_file_release(struct lock_file *lock) {
     *lock = (struct lock_file)LOCK_FILE_INIT;
 }
 
-static int open_folder(const char *target) {
-    char *folder = path_folder(target);
-    int fd = -1;
-    if (!folder) return fd;
-    do fd = open(folder, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+static int open_folder(const char *path) {
+    int fd;
+    do fd = open(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
     while (fd < 0 && errno == EINTR);
-    free(folder);
     return fd;
 }
 
-int folder_lock(const char *target) {
+/* Waits for the lock, but not forever. Returns false and sets errno without it. */
+static bool wait_for_lock(int fd) {
     enum { PAUSE_NS = 1000 * 1000 };
     const uint64_t limit_ns = UINT64_C(10) * 1000 * 1000 * 1000;
-    int fd = open_folder(target);
-    if (fd < 0) return fd;
     uint64_t until_ns = clock_ns() + limit_ns;
     while (flock(fd, LOCK_EX | LOCK_NB)) {
         bool may_wait = errno == EINTR || (errno == EWOULDBLOCK && clock_ns() < until_ns);
-        if (!may_wait) {
-            close(fd);
-            return -1;
-        }
+        if (!may_wait) return false;
         sleep_ns(PAUSE_NS);
     }
-    return fd;
+    return true;
+}
+
+/* Errors of a disk, and of a process or machine that lacks something for the moment. Others are
+ * answers of a file system that does not lock its folders, or not for this user. */
+static bool may_pass(int code) {
+    return code == EIO || code == ENOLCK || code == ENOMEM || code == EMFILE || code == ENFILE;
+}
+
+recmap_status folder_lock(int *descriptor, const char *target, recmap_error *error) {
+    char *folder = path_folder(target);
+    if (!folder) return fail_memory(error);
+    recmap_status status = RECMAP_OK;
+    int fd = open_folder(folder);
+    if (fd < 0 || !wait_for_lock(fd)) {
+        int code = errno;
+        file_close(fd);
+        fd = -1;
+        if (may_pass(code)) status = fail_errno(error, code, folder, "lock the folder");
+    }
+    *descriptor = fd;
+    free(folder);
+    return status;
 }
 
 void folder_unlock(int descriptor) {

@@ -32,10 +32,11 @@ void lock_file_release(struct lock_file *lock);
 
 /* Locks the folder of `target` from the last look at the file of that name until another one takes
  * its place, so that nobody replaces it in between. All who publish an index do so, also those who
- * hold no lock file. Returns a descriptor for folder_unlock, or -1 if the folder cannot be locked,
+ * hold no lock file. Sets a descriptor for folder_unlock. It is -1 if the folder cannot be locked,
  * as on some network file systems, or if somebody else holds the lock for seconds, which no
- * publishing takes: then the file is published all the same. */
-int folder_lock(const char *target);
+ * publishing takes: then the file is published all the same. Fails if trying again may help, as
+ * without descriptors or memory. */
+recmap_status folder_lock(int *descriptor, const char *target, recmap_error *error);
 void folder_unlock(int descriptor);
 
 #endif

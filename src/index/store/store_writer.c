@@ -108,7 +108,8 @@ static recmap_status write_seal(struct store_writer *writer, struct seal_fields 
  * with the one that was read and replaced under one more lock, which all of them take. */
 static recmap_status publish(struct store_writer *writer, store_publish_check before_publish,
                              void *context, recmap_error *error) {
-    int lock = folder_lock(writer->file.target);
+    int lock;
+    RETURN_IF_FAILED(folder_lock(&lock, writer->file.target, error));
     recmap_status status = before_publish ? before_publish(context, error) : RECMAP_OK;
     if (status == RECMAP_OK) status = temporary_publish(&writer->file, error);
     folder_unlock(lock);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -124,15 +125,35 @@ static void test_errors_name_the_cause(void **state) {
 
 static void test_folder_has_one_lock(void **state) {
     (void)state;
-    int lock = folder_lock("target"), other = open(".", O_RDONLY | O_DIRECTORY);
+    recmap_error error;
+    int lock, other = open(".", O_RDONLY | O_DIRECTORY);
+    assert_int_equal(folder_lock(&lock, "target", &error), RECMAP_OK);
     assert_true(lock >= 0 && other >= 0);
     assert_int_equal(flock(other, LOCK_EX | LOCK_NB), -1);
     assert_int_equal(errno, EWOULDBLOCK);
     folder_unlock(lock);
     assert_int_equal(flock(other, LOCK_EX | LOCK_NB), 0);
     close(other);
-    assert_int_equal(folder_lock("missing/target"), -1);
+    assert_int_equal(folder_lock(&lock, "missing/target", &error), RECMAP_OK);
+    assert_int_equal(lock, -1);
     assert_int_equal(folder_count(), 0);
+}
+
+/* Without descriptors the folder could be locked a moment later: nothing may be replaced unlocked.
+ */
+static void test_folder_is_not_left_unlocked_for_a_moment(void **state) {
+    (void)state;
+    struct rlimit limit, none;
+    recmap_error error;
+    int lock;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = (struct rlimit){0, limit.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    recmap_status status = folder_lock(&lock, "target", &error);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_int_equal(status, RECMAP_IO);
+    assert_int_equal(error.system_errno, EMFILE);
+    assert_string_equal(error.path, ".");
 }
 
 /* The previous holder's file was removed and created again while it was locked: the new one is
@@ -153,6 +174,7 @@ static void test_lock_without_a_name_excludes_nobody(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(test_folder_has_one_lock),
+        IN_FOLDER(test_folder_is_not_left_unlocked_for_a_moment),
         IN_FOLDER(test_one_holder_at_a_time),
         IN_FOLDER(test_dead_holder_leaves_no_lock),
         IN_FOLDER(test_child_leaves_the_file_alone),
