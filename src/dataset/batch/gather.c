@@ -5,6 +5,7 @@
  * prefetches what the next one needs, and other records' stages run in between. */
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/core/error.h"
 #include "base/os/activity.h"
@@ -181,19 +182,7 @@ static recmap_status read_all(struct gather *gather, size_t count, recmap_error 
     return gather_read_distant(gather, error);
 }
 
-/* Returns the error of the first bad record, or OK if all can be read by now. The pipeline need not
- * have failed at that one: records are located ahead of earlier ones, and read with neighbours. */
-static recmap_status find_first(recmap_batch *batch, recmap_dataset *dataset, size_t count,
-                                recmap_error *error) {
-    for (size_t i = 0; i < count; i++) {
-        recmap_record record;
-        RETURN_IF_FAILED(recmap_dataset_get(&record, dataset, batch->requests[i].number, error));
-        recmap_record_release(&record);
-    }
-    return RECMAP_OK;
-}
-
-/* Sets `is_final` if the error is not to be explained by reading the records one by one. */
+/* Sets `is_final` if the error is not to be explained by looking for a bad record. */
 static recmap_status gather_once(bool *is_final, recmap_batch *batch, recmap_dataset *dataset,
                                  struct row_caches *caches, struct gather_parts *parts,
                                  size_t count, recmap_error *error) {
@@ -214,9 +203,57 @@ static recmap_status gather_once(bool *is_final, recmap_batch *batch, recmap_dat
     return status;
 }
 
+static recmap_status read_alone(recmap_dataset *dataset, uint64_t number, recmap_error *error) {
+    recmap_record record;
+    RETURN_IF_FAILED(recmap_dataset_get(&record, dataset, number, error));
+    recmap_record_release(&record);
+    return RECMAP_OK;
+}
+
+/* Gathers `count` of the requests alone, and forgets their records. */
+static recmap_status try_requests(bool *is_final, recmap_batch *batch, recmap_dataset *dataset,
+                                  const struct batch_request *requests, size_t count,
+                                  recmap_error *error) {
+    memcpy(batch->requests, requests, count * sizeof *requests);
+    recmap_status status = gather_once(is_final, batch, dataset, NULL, NULL, count, error);
+    if (status == RECMAP_OK) recmap_batch_clear(batch);
+    return status;
+}
+
+/* Some of the requests cannot be gathered. Returns the error of the first bad record, or OK if it
+ * can be read by now. The pipeline need not have failed at that one: records are located ahead of
+ * earlier ones, and read with neighbours. Halves of the requests are tried, because each record
+ * alone costs a request to a remote store. */
+static recmap_status find_first(bool *is_final, recmap_batch *batch, recmap_dataset *dataset,
+                                const struct batch_request *requests, size_t count,
+                                recmap_error *error) {
+    *is_final = false;
+    while (count > 1) {
+        size_t half = count / 2;
+        recmap_status status = try_requests(is_final, batch, dataset, requests, half, error);
+        if (*is_final) return status;
+        if (status == RECMAP_OK) requests += half;
+        count = status == RECMAP_OK ? count - half : half;
+    }
+    return read_alone(dataset, requests->number, error);
+}
+
+/* Leaves the batch's requests as they are. */
+static recmap_status find_fault(bool *is_final, recmap_batch *batch, recmap_dataset *dataset,
+                                size_t count, recmap_error *error) {
+    struct batch_request *requests = malloc(count * sizeof *requests);
+    *is_final = true;
+    if (!requests) return fail_memory(error);
+    memcpy(requests, batch->requests, count * sizeof *requests);
+    recmap_status status = find_first(is_final, batch, dataset, requests, count, error);
+    memcpy(batch->requests, requests, count * sizeof *requests);
+    free(requests);
+    return status;
+}
+
 /* The batch's interrupt becomes the thread's, so that waits for a network also ask it. An error of
- * a network is returned as it is. After any other, the records are read one by one. If none is bad,
- * the fault has passed. */
+ * a network is returned as it is. After any other, the first bad record is looked for. If there is
+ * none, the fault has passed. */
 static recmap_status gather_requests(recmap_batch *batch, recmap_dataset *dataset,
                                      struct row_caches *caches, struct gather_parts *parts,
                                      size_t count, recmap_error *error) {
@@ -226,7 +263,7 @@ static recmap_status gather_requests(recmap_batch *batch, recmap_dataset *datase
         thread_interrupt_replace(batch->interrupt.function, batch->interrupt.context);
     recmap_status status = gather_once(&is_final, batch, dataset, caches, parts, count, &local);
     if (status != RECMAP_OK && !is_final) {
-        status = find_first(batch, dataset, count, &local);
+        status = find_fault(&is_final, batch, dataset, count, &local);
         if (status == RECMAP_OK)
             status = gather_once(&is_final, batch, dataset, caches, parts, count, &local);
     }

@@ -106,29 +106,38 @@ struct part {
     size_t count;
 };
 
-/* Returns how many records precede the one with this number, or else 1. */
+/* Returns how many records of the part precede the one with this number; 1 if it is not in the
+ * part, or the first. */
 static size_t count_preceding(struct part part, uint64_t number) {
     size_t count = part.count - 1;
     while (count > 1 && part.numbers[count] != number) count--;
     return count;
 }
 
+/* How many of the next records are not in bad shards. */
+static size_t count_good(const struct reading *reading, const uint64_t *items, size_t count) {
+    size_t good = 0;
+    while (good < count && !reading->bad_shards[shard_of(reading->examination, items[good])])
+        good++;
+    return good;
+}
+
 /* Visits the records of the part. If one of several cannot be read, visits none, and leaves only
  * those in the part that precede it, or one. */
-static recmap_status read_part(bool *is_done, struct reading *reading, struct reading_visit visit,
+static recmap_status read_part(bool *is_read, struct reading *reading, struct reading_visit visit,
                                struct part *part, recmap_error *error) {
     recmap_error reason = RECMAP_ERROR_INIT;
     recmap_status status = recmap_dataset_gather(reading->batch, reading->examination->dataset,
                                                  part->numbers, part->count, &reason);
-    *is_done = status == RECMAP_OK || part->count == 1;
-    if (status == RECMAP_OK)
+    *is_read = status == RECMAP_OK;
+    if (*is_read)
         return visit_records(reading, visit, part->items, recmap_batch_records(reading->batch),
                              part->count, error);
     if (!is_local(&reason)) {
         if (error) *error = reason;
         return status;
     }
-    if (*is_done) return add_unreadable(reading, *part->items, &reason, error);
+    if (part->count == 1) return add_unreadable(reading, *part->items, &reason, error);
     part->count = count_preceding(*part, reason.record);
     return RECMAP_OK;
 }
@@ -139,17 +148,18 @@ static recmap_status read_group(struct reading *reading, struct reading_visit vi
                                 const struct group *group, recmap_error *error) {
     const struct examination *examination = reading->examination;
     for (size_t first = 0, size = group->count; first < group->count;) {
-        struct part part = {group->items + first, group->numbers + first,
-                            (size_t)min_u64(size, group->count - first)};
-        if (reading->bad_shards[shard_of(examination, *part.items)]) {
-            RETURN_IF_FAILED(diagnosis_list_record(examination->diagnosis, *part.items, error));
+        const uint64_t *items = group->items + first;
+        size_t count = (size_t)min_u64(size, group->count - first);
+        struct part part = {items, group->numbers + first, count_good(reading, items, count)};
+        if (!part.count) {
+            RETURN_IF_FAILED(diagnosis_list_record(examination->diagnosis, *items, error));
             first++;
             continue;
         }
-        bool is_done;
-        RETURN_IF_FAILED(read_part(&is_done, reading, visit, &part, error));
-        if (is_done) first += part.count;
-        size = is_done ? 2 * part.count : part.count;
+        bool is_single = part.count == 1, is_read;
+        RETURN_IF_FAILED(read_part(&is_read, reading, visit, &part, error));
+        if (is_read || is_single) first += part.count;
+        size = is_read ? 2 * part.count : part.count;
     }
     return RECMAP_OK;
 }
