@@ -70,7 +70,8 @@ typedef struct recmap_diagnosis recmap_diagnosis;
  *
  * Errors: INVALID if a number is out of range; CORRUPT (the index); IO if a remote store fails;
  * NO_MEMORY; CANCELLED by the progress function. Cost: one pass over the records, which several
- * threads read and examine; pictures are decoded completely. With index_only the cost depends only
+ * threads read and examine, and over 64 more if `numbers` are not all; pictures are decoded
+ * completely. With index_only the cost depends only
  * on the number of shards and their seek points. */
 RECMAP_API RECMAP_NODISCARD recmap_status recmap_dataset_examine(
     recmap_diagnosis **diagnosis, recmap_dataset *dataset, const uint64_t *numbers, size_t count,

@@ -6,7 +6,8 @@ import warnings
 
 import pytest
 import recmap
-from conftest import write
+from conftest import ROOT, write
+from recmap._dataset.sample import sample_of
 
 
 def record(number, **changes):
@@ -78,6 +79,21 @@ def test_damaged_records_do_not_hide_others(tmp_path):
         diagnosis = ds.doctor()
     assert {f["record"] for f in diagnosis["findings"] if f["check"] == "damage"} == damaged
     assert diagnosis["records_read"] == count - len(damaged)
+
+
+PICTURE = (ROOT / "tests" / "images" / "rgb.png").read_bytes()
+
+
+def test_other_records_tell_whether_a_view_has_pictures(tmp_path):
+    """Of 64 records of the whole data set, all have pictures; of all records, a tenth."""
+    sampled = sample_of(640, 64).tolist()
+    values = [PICTURE if i in sampled else b"text %d" % i for i in range(640)]
+    values[sampled[2]] = PICTURE[:-20]
+    write(tmp_path, [{"x": value} for value in values], name="mixed.tfrecord")
+    with recmap.open(tmp_path / "mixed.tfrecord") as ds:
+        assert not [check for check, _ in found(ds) if check.startswith("image")]
+        assert not [check for check, _ in found(ds[:]) if check.startswith("image")]
+        assert ("image_damage", sampled[2]) in found(ds[:-1])
 
 
 def test_concatenations(faulty, digits):

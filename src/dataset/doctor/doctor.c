@@ -118,14 +118,17 @@ recmap_status recmap_dataset_examine(recmap_diagnosis **diagnosis, recmap_datase
                                      const recmap_doctor_options *options, recmap_error *error) {
     if (!options) options = &defaults;
     if (options->version != RECMAP_DOCTOR_OPTIONS_VERSION) return fail_version(options, error);
-    for (size_t i = 0; numbers && i < count; i++)
+    bool is_whole = count == recmap_dataset_count(dataset);
+    for (size_t i = 0; numbers && i < count; i++) {
         RETURN_IF_FAILED(dataset_check_range(dataset, numbers[i], 1, error));
+        is_whole &= numbers[i] == i;
+    }
     if (!numbers) RETURN_IF_FAILED(dataset_check_range(dataset, 0, count, error));
     recmap_diagnosis *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return fail_memory(error);
     struct examination examination = {
         .dataset = dataset,
-        .numbers = numbers,
+        .numbers = is_whole ? NULL : numbers,
         .item_count = count,
         .options = options,
         .diagnosis = fresh,

@@ -34,7 +34,8 @@ static void mark(struct feature_table *selected, struct feature_table *sampled) 
 }
 
 /* A selection of records with bad pictures has no good ones that show what the feature is, but
- * other records of the data set have. What is wrong with the sample itself is not reported. */
+ * other records of the data set have. What is wrong with the sample itself is not reported, and if
+ * it cannot be read, nothing is marked. */
 recmap_status whole_pictures_mark(struct record_exam *exam, recmap_error *error) {
     struct examination whole = *exam->examination;
     recmap_doctor_options options = *whole.options;
@@ -54,5 +55,5 @@ recmap_status whole_pictures_mark(struct record_exam *exam, recmap_error *error)
         mark(&exam->tables[kind], &sampled.tables[kind]);
     record_exam_deinit(&sampled);
     recmap_diagnosis_destroy(whole.diagnosis);
-    return status;
+    return status == RECMAP_NO_MEMORY || status == RECMAP_CANCELLED ? status : RECMAP_OK;
 }
