@@ -412,6 +412,14 @@ class Named(CliTest):
             ("code", b"007\n2\n"),
         ):
             self.check("get", "c.rmx", "0:2", "--feature", name, out=out)
+        self.write("q.csv", b"city,size\nRome,3\nOslo,1\n")
+        for framing, out in (
+            ("csv,noquotes", b"Rome\nOslo\n"),
+            ("csv,noheader", b"city\nRome\n"),
+        ):
+            self.index("q.csv", "--framing", framing, "-o", "q.rmx")
+            name = "city" if framing == "csv,noquotes" else "#0"
+            self.check("get", "q.rmx", "0:2", "--feature", name, out=out)
         self.write(
             "j.jsonl", b'{"n":1,"list":[1,2.5],"o":{"x":"y"},"t":"\\u00e9"}\n{"n":null}\nx\n'
         )

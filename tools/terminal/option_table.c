@@ -92,7 +92,7 @@ const struct option_row option_table[] = {
      "also the records that FILE names, one to a line; - is standard input"},
     {OPTION_FEATURE, "feature", "NAME", "get",
      "write only the values of this feature: bytes as they are, numbers as text, one line per "
-     "record; of CSV and JSON lines, this field, one line per record"},
+     "record; of CSV and JSON lines, this field and a line end"},
     {OPTION_PIXELS, "pixels", NULL, "get",
      "decode the pictures of --feature, as recmap.Image does for a loader, and write each as a PPM "
      "file (P6), or with --mode L as a PGM file (P5)"},
