@@ -56,6 +56,7 @@ PROGRAM = """
     assert check(ds.gather(numbers)) == records  # one batch has records of all shards
     loader = recmap.Loader(ds, 256, shuffle=True, seed=1, threads=2)
     assert sum(check(batch) for batch in loader) == records
+    assert count() < max(limit - limit // 16, limit - left) + 200  # others' are some
 """
 
 

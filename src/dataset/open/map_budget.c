@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+#include "base/core/bytes.h"
 #include "base/os/map.h"
 #include "base/os/thread.h"
 
@@ -39,12 +40,13 @@ void map_budget_give(size_t count) {
 }
 
 /* What an application maps is only known by counting all maps, which takes time for each of them.
- * So they are counted again after a number of calls that grows with their number. Fewer maps are
- * made by these calls than are left for others. */
+ * So they are counted again after a number of calls that grows with their number. These calls
+ * make hardly more maps than there is room for. */
 static void count_maps(void) {
-    size_t count = map_count(), max = map_count_max();
-    is_nearly_full = count >= max - max / LEFT_FOR_OTHERS;
-    calls_left = count / LEFT_FOR_OTHERS + CALLS_MIN;
+    size_t count = map_count(), max = map_count_max(), limit = max - max / LEFT_FOR_OTHERS;
+    is_nearly_full = count >= limit;
+    calls_left = CALLS_MIN;
+    if (!is_nearly_full) calls_left += (size_t)min_u64(count / LEFT_FOR_OTHERS, limit - count);
 }
 
 bool map_budget_has_room(void) {
