@@ -225,7 +225,7 @@ def test_arrays_must_have_the_shape(tmp_path, text):
 
 
 @pytest.mark.parametrize("text", ["0", "1", "1.0", '"true"', "[true]"])
-def test_what_is_no_bool(tmp_path, text):
+def test_values_that_are_not_bool(tmp_path, text):
     with pytest.raises(recmap.FeatureError, match=r"not of type bool: "):
         parsed(tmp_path, [f'{{"a": {text}}}'], {"a": FixedLen((), "bool")})
 

@@ -108,7 +108,7 @@ static bool is_number_text(const struct text_piece *piece, bool is_json) {
     return !is_json || is_json_number(piece) || first == 'N' || first == 'I';
 }
 
-/* JSON has values of this type, so its numbers are not taken for them. CSV has not. */
+/* JSON has values of its own for this type, so numbers are refused; CSV has none. */
 static enum text_verdict put_bool(void *element, const struct text_piece *piece, bool is_json) {
     int64_t value = 0;
     enum text_verdict verdict = TEXT_OK;
