@@ -14,13 +14,14 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "simulation/totals.h"
 #include "simulation/world/model.h"
 #include "simulation/world/process.h"
 #include "simulation/world/reach.h"
 #include "simulation/world/report.h"
 #include "simulation/world/run.h"
 
-enum { RUN_SECONDS = 60, TRACE_LINES = 60 };
+enum { RUN_SECONDS = 60, TRACE_LINES = 60, RUNS_BETWEEN_TOTALS = 5000 };
 
 struct settings {
     const char *program;
@@ -30,13 +31,7 @@ struct settings {
     bool prints_trace, prints_hash, is_brief;
 };
 
-struct totals {
-    uint64_t runs, processes, epochs, records, indexes, points, preemptions, faults;
-    uint64_t with_processes, with_crash, with_kill, with_fault;
-    double virtual_s;
-};
-
-static double cpu_now(void) {
+static double seconds_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
@@ -182,54 +177,27 @@ static void print_failure(uint64_t seed, const struct settings *settings) {
 
 /* ---- Many runs. */
 
-static void add_totals(struct totals *totals) {
-    totals->runs++;
-    totals->processes += report->process_count;
-    totals->epochs += report->epoch_count;
-    totals->records += report->record_count;
-    totals->indexes += report->index_count;
-    totals->points += report->point_count;
-    totals->preemptions += report->preemption_count;
-    totals->faults += report->fault_count;
-    totals->with_processes += report->is_shared;
-    totals->with_crash += report->crash_count > 0;
-    totals->with_kill += report->kill_count > 0;
-    totals->with_fault += report->fault_count > 0;
-    totals->virtual_s += (double)report->virtual_ns / 1e9;
-}
-
-static void print_totals(const struct totals *totals, double seconds) {
-    double share = totals->runs ? 100.0 / (double)totals->runs : 0;
-    printf("%" PRIu64 " runs in %.1f s: %.0f %% with several processes, %.0f %% with a crash, "
-           "%.0f %% with a kill, %.0f %% with failing calls\n",
-           totals->runs, seconds, (double)totals->with_processes * share,
-           (double)totals->with_crash * share, (double)totals->with_kill * share,
-           (double)totals->with_fault * share);
-    printf("%" PRIu64 " processes, %" PRIu64 " epochs (%.2f a run, %.0f a second), %" PRIu64
-           " records compared, %" PRIu64 " indexes published, %" PRIu64 " preemptions at %" PRIu64
-           " points, %" PRIu64 " failed calls, %.1f s of virtual time\n",
-           totals->processes, totals->epochs, (double)totals->epochs * share / 100,
-           seconds > 0 ? (double)totals->epochs / seconds : 0, totals->records, totals->indexes,
-           totals->preemptions, totals->points, totals->faults, totals->virtual_s);
-}
-
 static int run_all(const struct settings *settings) {
     struct totals totals = {0};
     struct run_cuts cuts = RUN_CUTS_INIT;
-    double started = cpu_now();
+    double started = seconds_now();
     for (uint64_t i = 0; i < settings->run_limit; i++) {
         uint64_t seed = settings->first_seed + i;
-        if (settings->seconds > 0 && cpu_now() - started > settings->seconds) break;
+        if (settings->seconds > 0 && seconds_now() - started > settings->seconds) break;
         if (run_child(seed, &cuts)) {
-            printf("run %" PRIu64 " failed after %.1f s\n", i + 1, cpu_now() - started);
+            printf("run %" PRIu64 " failed after %.1f s\n", i + 1, seconds_now() - started);
             print_failure(seed, settings);
+            totals_print(&totals, settings->first_seed, seconds_now() - started);
             return 1;
         }
         if (settings->prints_hash) printf("%" PRIu64 " %016" PRIx64 "\n", seed, report->hash);
-        add_totals(&totals);
+        totals_add(&totals);
+        if (settings->is_brief && totals.runs % RUNS_BETWEEN_TOTALS == 0)
+            totals_print(&totals, settings->first_seed, seconds_now() - started);
     }
     if (settings->prints_trace) print_trace(EVENTS_KEPT);
-    print_totals(&totals, cpu_now() - started);
+    if (!settings->is_brief || totals.runs % RUNS_BETWEEN_TOTALS)
+        totals_print(&totals, settings->first_seed, seconds_now() - started);
     return 0;
 }
 

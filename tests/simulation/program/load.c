@@ -115,7 +115,8 @@ static bool next(struct rank *rank) {
                                           : "ends the epoch too early");
     if (is_over) {
         rank->place = (struct place){.epoch = rank->place.epoch + 1};
-        report->epoch_count++;
+        report->rank_epoch_count++;
+        report->epoch_count += !rank->actor->role->rank;
     } else {
         check_batch(rank);
         rank->place.step++;

@@ -26,9 +26,13 @@ struct report {
     uint64_t kill_count;
     uint64_t crash_count;
     uint64_t process_count;
-    uint64_t epoch_count;  /* whole epochs that a rank read */
-    uint64_t record_count; /* that were compared with the model */
-    uint64_t index_count;  /* published */
+    uint64_t epoch_count;       /* that the first rank read to the end */
+    uint64_t rank_epoch_count;  /* that any rank did */
+    uint64_t record_count;      /* that were compared with the model */
+    uint64_t index_count;       /* published */
+    uint64_t actor_count;       /* processes that were started at the same time */
+    uint64_t data_record_count; /* in all shards */
+    uint64_t data_byte_count;
     uint64_t virtual_ns;
     bool is_shared; /* several processes lived at the same time */
     bool is_finished;

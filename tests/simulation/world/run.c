@@ -358,6 +358,7 @@ static void plan_events(const struct run_cuts *cuts, bool loses_syncs) {
 /* ---- The run. */
 
 static void live(void) {
+    report->actor_count = world.actor_count;
     report->is_shared = world.actor_count > 1;
     set_event();
     for (unsigned i = 0; i < world.actor_count; i++) start(&world.actors[i]);
@@ -378,8 +379,11 @@ static void build_first(void) {
 }
 
 static void put_shards(void) {
-    for (unsigned i = 0; i < model_shard_count; i++)
+    for (unsigned i = 0; i < model_shard_count; i++) {
         disk_put(model_shards[i].path, model_shards[i].file, model_shards[i].file_size);
+        report->data_record_count += model_shards[i].record_count;
+        report->data_byte_count += model_shards[i].file_size;
+    }
 }
 
 /* A build removes what killed ones left. */
