@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simulation/program/corpus.h"
 #include "simulation/program/program.h"
 #include "simulation/world/oracle.h"
 #include "simulation/world/report.h"
@@ -10,9 +11,7 @@ enum { TRIES_MAX = 8, BATCH_MAX = 64 };
 
 struct rank {
     struct actor *actor;
-    recmap_dataset *dataset;
-    const struct index_state *state;
-    recmap_order *order;
+    struct corpus corpus;
     recmap_loader *loader;
     recmap_batch *batch;
     struct place place;
@@ -20,50 +19,20 @@ struct rank {
 
 /* ---- The order. */
 
-static recmap_status create_mixture(recmap_order **order, uint64_t count, uint64_t seed,
-                                    recmap_error *error) {
-    recmap_order *sources[2] = {NULL, NULL};
-    const double weights[2] = {1, 2};
-    uint64_t half = count / 2;
-    recmap_status status = recmap_order_shuffled(&sources[0], half, seed, error);
-    if (status == RECMAP_OK)
-        status = recmap_order_shuffled(&sources[1], count - half, seed + 1, error);
-    if (status == RECMAP_OK)
-        status = recmap_order_mixture(order, sources, weights, 2, RECMAP_STOP_LAST, error);
-    recmap_order_release(sources[0]);
-    recmap_order_release(sources[1]);
-    return status;
-}
-
-static recmap_status create_order(recmap_order **order, const struct epochs *epochs, uint64_t count,
-                                  recmap_error *error) {
-    uint64_t seed = epochs->order_seed;
-    if (count < 2) return recmap_order_shuffled(order, count, seed, error);
-    switch (epochs->order) {
-    case ORDER_WINDOWED: return recmap_order_windowed(order, count, 4, 3, seed, error);
-    case ORDER_REPLACED: return recmap_order_with_replacement(order, count, seed, 0, error);
-    case ORDER_MIXED: return create_mixture(order, count, seed, error);
-    default: return recmap_order_shuffled(order, count, seed, error);
-    }
-}
-
 void actor_set_sequence(struct actor *actor) {
-    const struct index_state *state;
+    struct corpus corpus;
     const struct epochs *epochs = &actor->role->epochs;
-    recmap_order *order = NULL;
-    recmap_dataset *dataset = actor_open(actor, &state);
-    if (!dataset || create_order(&order, epochs, state->record_count, NULL) != RECMAP_OK)
+    if (!corpus_open(&corpus, actor) || corpus_create_order(&corpus, epochs, NULL) != RECMAP_OK)
         run_fail("the order cannot be created");
-    size_t count = (size_t)recmap_order_count(order);
+    size_t count = (size_t)recmap_order_count(corpus.order);
     uint64_t *numbers = malloc((count + 1) * sizeof *numbers);
     for (uint64_t epoch = 0; epoch <= epochs->epoch_count; epoch++) {
-        if (recmap_order_read(numbers, order, epoch, 0, count, NULL) != RECMAP_OK)
+        if (recmap_order_read(numbers, corpus.order, epoch, 0, count, NULL) != RECMAP_OK)
             run_fail("the order cannot be read");
-        oracle_set_sequence(epochs, epoch, numbers, count);
+        oracle_set_sequence(epochs, &corpus.mixture, epoch, numbers, count);
     }
     free(numbers);
-    recmap_order_release(order);
-    recmap_dataset_close(dataset);
+    corpus_close(&corpus);
 }
 
 /* ---- Places. */
@@ -97,7 +66,7 @@ static void check_batch(struct rank *rank) {
     if (recmap_batch_count(rank->batch) != count)
         run_fail("a batch has %zu records, but should have %zu", recmap_batch_count(rank->batch),
                  count);
-    for (size_t i = 0; i < count; i++) check_record(rank->state, &records[i], numbers[i]);
+    for (size_t i = 0; i < count; i++) check_record(rank->corpus.state, &records[i], numbers[i]);
 }
 
 /* Returns false if the step could not be made. */
@@ -179,7 +148,7 @@ static void stop(struct rank *rank) {
 
 /* To any position of this epoch, as a rank that runs alone may. */
 static void seek(struct rank *rank) {
-    uint64_t count = recmap_order_count(rank->order);
+    uint64_t count = recmap_order_count(rank->corpus.order);
     struct place place = {rank->place.epoch, random_below(&rank->actor->choices, count), 0};
     recmap_error error = RECMAP_ERROR_INIT;
     recmap_status status = recmap_loader_seek(rank->loader, place.epoch, place.start, &error);
@@ -218,21 +187,19 @@ static bool create_loader(struct rank *rank) {
     options.thread_count = role->thread_count;
     options.batches_ahead = role->batches_ahead;
     options.readahead = (recmap_readahead)role->readahead;
-    recmap_status status =
-        create_order(&rank->order, &role->epochs, rank->state->record_count, &error);
+    recmap_status status = corpus_create_order(&rank->corpus, &role->epochs, &error);
     if (status == RECMAP_OK)
-        status = recmap_loader_create(&rank->loader, rank->dataset, rank->order, &options, &error);
+        status = recmap_loader_create(&rank->loader, rank->corpus.dataset, rank->corpus.order,
+                                      &options, &error);
     if (status != RECMAP_OK) check_failure(rank, "create a loader", status, &error);
     return status == RECMAP_OK;
 }
 
 void actor_load(struct actor *actor) {
     struct rank rank = {.actor = actor};
-    rank.dataset = actor_open(actor, &rank.state);
-    if (!rank.dataset) return;
-    if (create_loader(&rank) && restore(&rank)) read_epochs(&rank);
+    if (corpus_open(&rank.corpus, actor) && create_loader(&rank) && restore(&rank))
+        read_epochs(&rank);
     recmap_batch_destroy(rank.batch);
     recmap_loader_destroy(rank.loader);
-    recmap_order_release(rank.order);
-    recmap_dataset_close(rank.dataset);
+    corpus_close(&rank.corpus);
 }

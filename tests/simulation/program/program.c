@@ -78,7 +78,8 @@ void actor_fail(const struct actor *actor, const char *what, recmap_status statu
 }
 
 static recmap_status open_dataset(recmap_dataset **dataset, const struct role *role,
-                                  recmap_dataset_options *options, recmap_error *error) {
+                                  const char *path, recmap_dataset_options *options,
+                                  recmap_error *error) {
     recmap_storage *storage = role->uses_store ? actor_create_storage() : NULL;
     if (storage) {
         options->storage = storage;
@@ -88,12 +89,13 @@ static recmap_status open_dataset(recmap_dataset **dataset, const struct role *r
         options->cache = "/cache/c";
         options->cache_size = 1 << 24;
     }
-    recmap_status status = recmap_dataset_open(dataset, role->index, options, error);
+    recmap_status status = recmap_dataset_open(dataset, path, options, error);
     recmap_storage_release(storage);
     return status;
 }
 
-recmap_dataset *actor_open(const struct actor *actor, const struct index_state **state) {
+recmap_dataset *actor_open_index(const struct actor *actor, const char *path,
+                                 const struct index_state **state) {
     const struct role *role = actor->role;
     recmap_dataset_options options = RECMAP_DATASET_OPTIONS_INIT;
     recmap_error error = RECMAP_ERROR_INIT;
@@ -103,7 +105,7 @@ recmap_dataset *actor_open(const struct actor *actor, const struct index_state *
     options.span_keep_size = role->span_keep_size;
     options.check = (recmap_check)role->check;
     if (role->kind == ROLE_CHECK) options.index_check = RECMAP_INDEX_CHECK_FULL;
-    recmap_status status = open_dataset(&dataset, role, &options, &error);
+    recmap_status status = open_dataset(&dataset, role, path, &options, &error);
     if (status != RECMAP_OK) {
         actor_fail(actor, "open the index", status, &error);
         return NULL;
@@ -115,6 +117,10 @@ recmap_dataset *actor_open(const struct actor *actor, const struct index_state *
         run_fail("the index has %llu records, but should have %llu", (unsigned long long)count,
                  (unsigned long long)(*state)->record_count);
     return dataset;
+}
+
+recmap_dataset *actor_open(const struct actor *actor, const struct index_state **state) {
+    return actor_open_index(actor, actor->role->index, state);
 }
 
 void check_record(const struct index_state *state, const recmap_record *record, uint64_t number) {

@@ -42,4 +42,8 @@ void actor_fail(const struct actor *actor, const char *what, recmap_status statu
 /* Opens the index of the role. Returns NULL if that fails because a call failed. */
 recmap_dataset *actor_open(const struct actor *actor, const struct index_state **state);
 
+/* The same of any index. */
+recmap_dataset *actor_open_index(const struct actor *actor, const char *path,
+                                 const struct index_state **state);
+
 #endif

@@ -7,7 +7,10 @@
 
 struct process;
 
-enum { ROLE_SHARDS_MAX = 16, PATH_SPACE = 48, EPOCHS_MAX = 12 };
+enum { ROLE_SHARDS_MAX = 16, PATH_SPACE = 48, EPOCHS_MAX = 12, EPOCH_PARTS_MAX = 3 };
+
+/* An index that no process changes, for concatenations. */
+#define OTHER_INDEX "/data/other.rmx"
 
 enum role_kind {
     ROLE_BUILD,    /* indexes shards */
@@ -32,6 +35,11 @@ struct epochs {
     uint32_t batch_size;
     uint32_t world_size;
     uint32_t last; /* recmap_last */
+    /* A concatenation, whose order is a mixture of its parts; 0 parts: the index of the role. */
+    unsigned part_count;
+    uint8_t parts[EPOCH_PARTS_MAX]; /* 0: the index of the role; 1: the other one */
+    uint8_t weights[EPOCH_PARTS_MAX];
+    bool stops_last; /* an epoch ends when all parts are complete, else before any would repeat */
 };
 
 struct role {

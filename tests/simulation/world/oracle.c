@@ -9,6 +9,7 @@
 
 #include "simulation/world/disk.h"
 #include "simulation/world/files.h"
+#include "simulation/world/mixture.h"
 #include "simulation/world/model.h"
 #include "simulation/world/process.h"
 #include "simulation/world/report.h"
@@ -251,19 +252,20 @@ void oracle_check_folder(const char *start) {
 
 /* ---- Epochs. */
 
-static bool repeats(enum order_kind kind) {
-    return kind == ORDER_REPLACED || kind == ORDER_MIXED;
-}
-
-void oracle_set_sequence(const struct epochs *epochs, uint64_t epoch, const uint64_t *numbers,
-                         uint64_t count) {
+static void check_is_permutation(const uint64_t *numbers, uint64_t count) {
     uint8_t *is_there = calloc(count + 1, 1);
-    for (uint64_t i = 0; i < count && !repeats(epochs->order); i++) {
+    for (uint64_t i = 0; i < count; i++) {
         if (numbers[i] >= count || is_there[numbers[i]])
             run_fail("record %" PRIu64 " is twice in an epoch, or out of range", numbers[i]);
         is_there[numbers[i]] = 1;
     }
     free(is_there);
+}
+
+void oracle_set_sequence(const struct epochs *epochs, const struct mixture *mixture, uint64_t epoch,
+                         const uint64_t *numbers, uint64_t count) {
+    if (mixture->source_count) mixture_check_epoch(mixture, epoch, numbers, count);
+    else if (epochs->order != ORDER_REPLACED) check_is_permutation(numbers, count);
     if (epoch > EPOCHS_MAX) run_fail("the model has too many epochs");
     sequences[epoch] = malloc((count + 1) * sizeof *numbers);
     memcpy(sequences[epoch], numbers, count * sizeof *numbers);

@@ -12,6 +12,7 @@
 
 struct process;
 struct inode;
+struct mixture;
 
 enum { COLUMNS_MAX = 8, INDEX_SHARDS_MAX = 64, CHECKPOINT_SIZE = 4096 };
 
@@ -64,8 +65,10 @@ void oracle_check_folder(const char *start);
 
 /* ---- Epochs. */
 
-void oracle_set_sequence(const struct epochs *epochs, uint64_t epoch, const uint64_t *numbers,
-                         uint64_t count);
+/* The records of an epoch in their order. Ends the run if the order may not have these. Epochs are
+ * set from 0 on; `mixture` is the order's, if it has sources. */
+void oracle_set_sequence(const struct epochs *epochs, const struct mixture *mixture, uint64_t epoch,
+                         const uint64_t *numbers, uint64_t count);
 
 /* Where a rank is: the steps that it took since it started at a position of an epoch. */
 struct place {

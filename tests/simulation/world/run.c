@@ -16,7 +16,8 @@
 #include "simulation/world/store.h"
 #include "simulation/world/system.h"
 
-enum { ACTORS_MAX = 5, EVENTS_MAX = 6 };
+/* The epochs of a mixture may be many times as long as its parts. */
+enum { ACTORS_MAX = 5, EVENTS_MAX = 6, MIXTURE_EPOCHS_MAX = 4 };
 
 /* A process that is to live, and lives. */
 struct place_for_process {
@@ -240,8 +241,33 @@ static void add_ranks(const struct epochs *epochs) {
     }
 }
 
-static void plan_loaders(void) {
+static void build_other(void) {
+    struct role role = role_of(ROLE_BUILD);
+    unsigned first = (unsigned)random_below(&world.choices, model_shard_count);
+    unsigned end = (unsigned)random_between(&world.choices, first + 1, model_shard_count);
+    snprintf(role.index, sizeof role.index, OTHER_INDEX);
+    add_shard_range(&role, first, end);
+    run_alone("setup-other", &role);
+}
+
+/* A quarter of the runs read a mixture of the parts of a concatenation. Which ones, and how, has a
+ * stream of its own, so that no other run depends on it. */
+static void choose_parts(struct epochs *epochs, uint64_t seed) {
+    struct random_stream choices = random_stream(seed, 8);
+    if (!random_once_in(&choices, 4)) return;
+    epochs->part_count = (unsigned)random_between(&choices, 2, EPOCH_PARTS_MAX);
+    for (unsigned i = 0; i < epochs->part_count; i++) {
+        epochs->parts[i] = (uint8_t)random_below(&choices, 2);
+        epochs->weights[i] = (uint8_t)random_between(&choices, 1, 3);
+    }
+    epochs->stops_last = random_once_in(&choices, 2);
+    if (epochs->epoch_count > MIXTURE_EPOCHS_MAX) epochs->epoch_count = MIXTURE_EPOCHS_MAX;
+    build_other();
+}
+
+static void plan_loaders(uint64_t seed) {
     struct epochs epochs = choose_epochs();
+    choose_parts(&epochs, seed);
     struct role role = role_of(ROLE_SEQUENCE);
     role.epochs = epochs;
     run_alone("sequence", &role);
@@ -423,7 +449,7 @@ void run_seed(uint64_t seed, const struct run_cuts *cuts) {
     faults_init(&faults);
     faults_pause(true);
     build_first();
-    if (world.is_about_loaders) plan_loaders();
+    if (world.is_about_loaders) plan_loaders(seed);
     else if (is_about_store) plan_store();
     else plan_writers();
     plan_events(cuts, faults.count && faults.only && !strcmp(faults.only, "fsync"));
