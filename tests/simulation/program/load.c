@@ -195,10 +195,31 @@ static bool create_loader(struct rank *rank) {
     return status == RECMAP_OK;
 }
 
+/* Reads what follows the position of the loader, to the end of the epoch. */
+static void warm(struct rank *rank) {
+    const struct role *role = rank->actor->role;
+    recmap_warm_options options = RECMAP_WARM_OPTIONS_INIT;
+    recmap_warm_report warmed;
+    recmap_error error = RECMAP_ERROR_INIT;
+    options.thread_count = role->thread_count;
+    options.order = rank->corpus.order;
+    options.epoch = rank->place.epoch;
+    options.position = rank->place.start;
+    options.dealing.world_size = role->epochs.world_size;
+    options.dealing.batch_size = role->epochs.batch_size;
+    options.dealing.last = (recmap_last)role->epochs.last;
+    options.first_rank = role->rank;
+    options.rank_count = 1;
+    recmap_status status = recmap_dataset_warm(&warmed, rank->corpus.dataset, &options, &error);
+    if (status != RECMAP_OK) check_failure(rank, "warm", status, &error);
+}
+
 void actor_load(struct actor *actor) {
     struct rank rank = {.actor = actor};
-    if (corpus_open(&rank.corpus, actor) && create_loader(&rank) && restore(&rank))
+    if (corpus_open(&rank.corpus, actor) && create_loader(&rank) && restore(&rank)) {
+        if (actor->role->warms) warm(&rank);
         read_epochs(&rank);
+    }
     recmap_batch_destroy(rank.batch);
     recmap_loader_destroy(rank.loader);
     corpus_close(&rank.corpus);

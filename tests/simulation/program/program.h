@@ -30,6 +30,9 @@ void actor_read(struct actor *actor);         /* READ, CHECK */
 void actor_set_sequence(struct actor *actor); /* SEQUENCE */
 void actor_load(struct actor *actor);         /* LOAD */
 
+/* Saves a selection of the data set, and reads it back. */
+void actor_select(struct actor *actor, recmap_dataset *dataset, const struct index_state *state);
+
 void actor_read_orders(struct actor *actor); /* ORDERS */
 
 /* A storage whose objects are those of the simulated store, or NULL without memory. */

@@ -187,6 +187,7 @@ void actor_read(struct actor *actor) {
         if (!dataset) return;
         if (actor->role->kind == ROLE_CHECK) check_all(actor, dataset, state);
         else if (state->record_count) read_together(actor, dataset, state);
+        if (actor->role->selects && state->record_count) actor_select(actor, dataset, state);
         recmap_dataset_close(dataset);
     }
 }

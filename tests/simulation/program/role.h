@@ -60,6 +60,8 @@ struct role {
     bool reads_shards;
     bool may_cancel;  /* the progress function ends some calls */
     unsigned readers; /* threads of the program that read together */
+    bool selects;     /* a reader saves a selection as well */
+    bool warms;       /* a rank warms what it is about to read */
     uint32_t rank;
     struct epochs epochs;
     uint32_t batches_ahead;

@@ -32,7 +32,9 @@ struct world {
     unsigned actor_count;
     bool is_about_loaders;
     bool has_store, has_cache, is_large;
-    bool may_change; /* objects of the store, while they are read */
+    bool may_change;             /* objects of the store, while they are read */
+    struct random_stream extras; /* of choices on which nothing else depends */
+    bool has_parts, selects, warms;
     unsigned kills_left, crashes_left, changes_left, events_left;
     uint64_t event_scale;
     bool was_disturbed;
@@ -178,6 +180,7 @@ static void add_reader(void) {
     role.rounds = (unsigned)random_scale(&world.choices, 24);
     role.may_cancel = random_once_in(&world.choices, 3);
     role.uses_store = world.has_store && !random_once_in(&world.choices, 3);
+    role.selects = world.selects;
     add_actor("read", &role);
 }
 
@@ -237,6 +240,7 @@ static void add_ranks(const struct epochs *epochs) {
         role.batches_ahead = (uint32_t)random_scale(&world.choices, 12);
         role.readahead = (uint32_t)random_below(&world.choices, 3);
         role.uses_store = world.has_store;
+        role.warms = world.warms;
         add_actor("rank", &role);
     }
 }
@@ -250,24 +254,22 @@ static void build_other(void) {
     run_alone("setup-other", &role);
 }
 
-/* A quarter of the runs read a mixture of the parts of a concatenation. Which ones, and how, has a
- * stream of its own, so that no other run depends on it. */
-static void choose_parts(struct epochs *epochs, uint64_t seed) {
-    struct random_stream choices = random_stream(seed, 8);
-    if (!random_once_in(&choices, 4)) return;
-    epochs->part_count = (unsigned)random_between(&choices, 2, EPOCH_PARTS_MAX);
+/* A mixture of the parts of a concatenation. */
+static void choose_parts(struct epochs *epochs) {
+    struct random_stream *choices = &world.extras;
+    epochs->part_count = (unsigned)random_between(choices, 2, EPOCH_PARTS_MAX);
     for (unsigned i = 0; i < epochs->part_count; i++) {
-        epochs->parts[i] = (uint8_t)random_below(&choices, 2);
-        epochs->weights[i] = (uint8_t)random_between(&choices, 1, 3);
+        epochs->parts[i] = (uint8_t)random_below(choices, 2);
+        epochs->weights[i] = (uint8_t)random_between(choices, 1, 3);
     }
-    epochs->stops_last = random_once_in(&choices, 2);
+    epochs->stops_last = random_once_in(choices, 2);
     if (epochs->epoch_count > MIXTURE_EPOCHS_MAX) epochs->epoch_count = MIXTURE_EPOCHS_MAX;
     build_other();
 }
 
-static void plan_loaders(uint64_t seed) {
+static void plan_loaders(void) {
     struct epochs epochs = choose_epochs();
-    choose_parts(&epochs, seed);
+    if (world.has_parts) choose_parts(&epochs);
     struct role role = role_of(ROLE_SEQUENCE);
     role.epochs = epochs;
     run_alone("sequence", &role);
@@ -433,8 +435,17 @@ static bool choose_kind(const struct run_cuts *cuts) {
     return is_about_store;
 }
 
+/* With a stream of their own, so that runs without them do not depend on them. */
+static void choose_extras(uint64_t seed) {
+    world.extras = random_stream(seed, 8);
+    world.has_parts = random_once_in(&world.extras, 4);
+    world.selects = random_once_in(&world.extras, 4);
+    world.warms = random_once_in(&world.extras, 4);
+}
+
 void run_seed(uint64_t seed, const struct run_cuts *cuts) {
     world.choices = random_stream(seed, 7);
+    choose_extras(seed);
     bool is_calm = random_once_in(&world.choices, 2);
     world.is_large = random_once_in(&world.choices, 32);
     plan_schedule(seed, cuts, is_calm || cuts->lateness);
@@ -449,7 +460,7 @@ void run_seed(uint64_t seed, const struct run_cuts *cuts) {
     faults_init(&faults);
     faults_pause(true);
     build_first();
-    if (world.is_about_loaders) plan_loaders(seed);
+    if (world.is_about_loaders) plan_loaders();
     else if (is_about_store) plan_store();
     else plan_writers();
     plan_events(cuts, faults.count && faults.only && !strcmp(faults.only, "fsync"));
