@@ -191,7 +191,7 @@ static int run_all(const struct settings *settings) {
             return 1;
         }
         if (settings->prints_hash) printf("%" PRIu64 " %016" PRIx64 "\n", seed, report->hash);
-        totals_add(&totals);
+        totals_add(&totals, seed);
         if (settings->is_brief && totals.runs % RUNS_BETWEEN_TOTALS == 0)
             totals_print(&totals, settings->first_seed, seconds_now() - started);
     }

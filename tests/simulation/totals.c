@@ -13,7 +13,15 @@ static void add_size(struct sizes *sizes, uint64_t size) {
     sizes->counts[class]++;
 }
 
-void totals_add(struct totals *totals) {
+static void keep_longest(struct totals *totals, uint64_t seed) {
+    if (report->point_count < totals->longest_points) return;
+    totals->longest_seed = seed;
+    totals->longest_points = report->point_count;
+    totals->longest_ns = report->virtual_ns;
+}
+
+void totals_add(struct totals *totals, uint64_t seed) {
+    keep_longest(totals, seed);
     totals->runs++;
     totals->processes += report->process_count;
     totals->epochs += report->epoch_count;
@@ -79,6 +87,8 @@ void totals_print(const struct totals *totals, uint64_t first_seed, double secon
            totals->epochs, cpu_s > 0 ? (double)totals->epochs / cpu_s : 0, totals->rank_epochs,
            totals->processes, totals->records, totals->indexes, totals->preemptions, totals->points,
            totals->faults, totals->virtual_s / 3600);
+    printf("the longest run is seed %" PRIu64 ": %" PRIu64 " points, %.2f hours of virtual time\n",
+           totals->longest_seed, totals->longest_points, (double)totals->longest_ns / 3.6e12);
     print_sizes("processes at a time", &totals->actors, totals);
     print_sizes("records in the shards", &totals->data_records, totals);
     print_sizes("bytes of the shards", &totals->data_bytes, totals);
