@@ -262,7 +262,7 @@ static recmap_status gather_requests(recmap_batch *batch, recmap_dataset *datase
     struct interrupt former =
         thread_interrupt_replace(batch->interrupt.function, batch->interrupt.context);
     recmap_status status = gather_once(&is_final, batch, dataset, caches, parts, count, &local);
-    if (status != RECMAP_OK && !is_final) {
+    if (status != RECMAP_OK && !is_final && count) {
         status = find_fault(&is_final, batch, dataset, count, &local);
         if (status == RECMAP_OK)
             status = gather_once(&is_final, batch, dataset, caches, parts, count, &local);
