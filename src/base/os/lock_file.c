@@ -172,6 +172,12 @@ static bool may_pass(int code) {
     return code == EIO || code == ENOLCK || code == ENOMEM || code == EMFILE || code == ENFILE;
 }
 
+static recmap_status fail_lock(int code, const char *folder, recmap_error *error) {
+    fail_errno(error, code, folder, "lock the folder, to publish an index there");
+    fail_advise(error, "nothing was replaced: try again");
+    return RECMAP_IO;
+}
+
 recmap_status folder_lock(int *descriptor, const char *target, recmap_error *error) {
     char *folder = path_folder(target);
     if (!folder) return fail_memory(error);
@@ -181,7 +187,7 @@ recmap_status folder_lock(int *descriptor, const char *target, recmap_error *err
         int code = errno;
         file_close(fd);
         fd = -1;
-        if (may_pass(code)) status = fail_errno(error, code, folder, "lock the folder");
+        if (may_pass(code)) status = fail_lock(code, folder, error);
     }
     *descriptor = fd;
     free(folder);

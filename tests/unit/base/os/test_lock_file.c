@@ -154,6 +154,7 @@ static void test_folder_is_not_left_unlocked_for_a_moment(void **state) {
     assert_int_equal(status, RECMAP_IO);
     assert_int_equal(error.system_errno, EMFILE);
     assert_string_equal(error.path, ".");
+    assert_string_equal(error.advice, "nothing was replaced: try again");
 }
 
 /* The previous holder's file was removed and created again while it was locked: the new one is
